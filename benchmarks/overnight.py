@@ -13,7 +13,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from pipeline.project.errors import InputError, one_sentence
-from pipeline.report.run import abouts
+from pipeline.report.run import read_descriptions
 
 RUNS = Path("reports/kept")
 PARAMS = Path("params.yaml")
@@ -37,7 +37,11 @@ def put(document: dict[str, Any], folder: Path) -> str:
 
     Raises InputError for a folder of no experiment.
     """
-    runs = {path: about for path, about in abouts(RUNS).items() if "plan" in about}
+    runs = {
+        path: about
+        for path, about in read_descriptions(RUNS).items()
+        if "plan" in about
+    }
     if folder not in runs:
         named = ", ".join(path.relative_to(RUNS).as_posix() for path in runs)
         raise InputError(f"{folder} is no run of an experiment; these are: {named}")

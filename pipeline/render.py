@@ -9,7 +9,7 @@ from pipeline import experiments
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 from pipeline.report import run, style
-from pipeline.report.metrics import metrics
+from pipeline.report.metrics import collect_metrics
 from pipeline.report.page import TITLES, Picture, render_markdown
 from pipeline.report.site.document import document
 
@@ -19,8 +19,8 @@ PARTS = {name: importlib.import_module(f"pipeline.report.{name}") for name in TI
 
 def main() -> None:
     """Render every figure again; if one cannot be rendered, the last report stays."""
-    report = run.read(name for name in experiments.names() if name in PARTS)
-    sections = {name: part.section(report) for name, part in PARTS.items()}
+    report = run.read_run(name for name in experiments.names() if name in PARTS)
+    sections = {name: part.make_section(report) for name, part in PARTS.items()}
     with artifacts.output(artifacts.FIGURES) as figures:
         for section in sections.values():
             save(section.pictures, figures)
@@ -28,7 +28,7 @@ def main() -> None:
         html = document(runs, report.plan.scale, report.notice, figures)
     write_page("index.html", html)
     write_page("report.md", render_markdown(sections, report.notice))
-    artifacts.write_json(artifacts.REPORTS / "metrics.json", metrics(report))
+    artifacts.write_json(artifacts.REPORTS / "metrics.json", collect_metrics(report))
     count = sum(len(section.pictures) for section in sections.values())
     print(
         f"{count} figures in {artifacts.FIGURES}/; the page: "

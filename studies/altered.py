@@ -61,8 +61,7 @@ def sets(basis: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
 def alterations(
     x: torch.Tensor, rows: torch.Tensor
 ) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yields (name, altered x); x: (N, C, H, W); rows: orthonormal directions (K,
-    D)."""
+    """Yields (name, altered x); x: (N, C, H, W); rows: orthonormal directions (K, D)."""
     flat = x.reshape(len(x), -1, rows.shape[1])
     within = flat @ rows.T
     steps = torch.randn(within.shape, generator=torch.Generator().manual_seed(0))
@@ -139,7 +138,7 @@ def draw(table: pd.DataFrame, names: dict[str, str]) -> None:
             "fraction of predictions changed\nby a move of half the image's norm",
         ),
     )
-    figure, axes = style.new(1, len(panels), 9.6, 4.2)
+    figure, axes = style.new_figure(1, len(panels), 9.6, 4.2)
     for panel, (alteration, column, label_of_axis) in zip(
         axes[0], panels, strict=False
     ):

@@ -50,7 +50,7 @@ from pipeline.project import artifacts
 from pipeline.project.errors import one_sentence
 from pipeline.report import style
 from pipeline.report.labels import label
-from pipeline.report.run import not_fitted, percents
+from pipeline.report.run import average_percent, explain_unfitted
 from pipeline.training import loop
 from pipeline.training.fourier import fourier
 from pipeline.training.seeds import stream
@@ -344,8 +344,8 @@ def pairs_figure(
         for a, b in pairs_of(NETWORKS)
         if f"{a}_not_{b}" in trained or f"{b}_not_{a}" in trained
     ]
-    figure, axes = style.new(len(pairs), 4, 8.4, 2.1 * len(pairs) + 1.1)
-    style.bare(axes[:, ::2].flat)
+    figure, axes = style.new_figure(len(pairs), 4, 8.4, 2.1 * len(pairs) + 1.1)
+    style.hide_frames(axes[:, ::2].flat)
     for row, pair in zip(axes, pairs, strict=True):
         for picture, panel, (a, b) in zip(
             row[::2], row[1::2], (pair, pair[::-1]), strict=True
@@ -377,8 +377,8 @@ def matrix_figure(table: pd.DataFrame) -> Figure:
     learn."""
     names = [name for name in NETWORKS if name in set(table["network"])]
     titles = [title_of(name) for name in names]
-    cells = percents(table, ["network", "direction"])
-    figure, (panels,) = style.new(1, 2, 11, 5.6)
+    cells = average_percent(table, ["network", "direction"])
+    figure, (panels,) = style.new_figure(1, 2, 11, 5.6)
     for panel, learns in zip(panels, (True, False), strict=False):
         maps = {}
         for column in ("mean", "std", "fitted"):
@@ -388,12 +388,12 @@ def matrix_figure(table: pd.DataFrame) -> Figure:
                 if key in cells.index:
                     values[i, j] = cells.loc[key, column]
             maps[column] = pd.DataFrame(values, titles, titles)
-        style.heat_map(panel, maps["mean"], maps["std"], maps["fitted"] == 0)
+        style.draw_heat_map(panel, maps["mean"], maps["std"], maps["fitted"] == 0)
         panel.set(xlabel="B, should not learn", ylabel="A, should learn")
         panel.set_title("accuracy of A" if learns else "accuracy of B")
     caption = (
         "Test accuracy (%) on D(v), v the controversial direction for A, not B · "
-        f"{not_fitted('hatched')} · ± standard deviation over seeds · ε = σ = 1"
+        f"{explain_unfitted('hatched')} · ± standard deviation over seeds · ε = σ = 1"
     )
     return style.finish(
         figure, "Directions that network A learns and network B does not", caption

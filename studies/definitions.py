@@ -23,7 +23,7 @@ from pipeline import networks
 from pipeline.measures.ranks import spearman
 from pipeline.nads import NADs, estimate
 from pipeline.report.labels import label
-from pipeline.report.run import abouts
+from pipeline.report.run import read_descriptions
 from pipeline.training.fourier import fourier
 from pipeline.training.shapes import SIDE
 
@@ -46,9 +46,10 @@ THRESHOLDS = (0.60, 0.75)
 
 
 def accuracies(name: str) -> tuple[dict, pd.Series]:
-    """A run's specification of its network, and the mean accuracies by (k_row,
-    k_col)."""
-    (member,) = abouts(KEPT)[KEPT / "fourier" / name]["plan"]["members"].values()
+    """A run's specification of its network, and the mean accuracies by (k_row, k_col)."""
+    (member,) = read_descriptions(KEPT)[KEPT / "fourier" / name]["plan"][
+        "members"
+    ].values()
     rows = pd.read_csv(KEPT / "fourier" / name / "results.csv")
     return member["specification"], rows.groupby(["k_row", "k_col"])["accuracy"].mean()
 
@@ -56,8 +57,7 @@ def accuracies(name: str) -> tuple[dict, pd.Series]:
 def of_waves(
     specification: dict, waves: Iterable[tuple[int, int]], count: int, **estimator: str
 ) -> tuple[NADs, np.ndarray]:
-    """The NADs of so many untrained networks, and vᵀCv along each wave (k_row,
-    k_col)."""
+    """The NADs of so many untrained networks, and vᵀCv along each wave (k_row, k_col)."""
     arguments = {key: value for key, value in specification.items() if key != "network"}
     make = networks.constructor(specification["network"])
     nads = estimate(lambda: make(1, 1, **arguments), SHAPE, count, **estimator)

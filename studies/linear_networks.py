@@ -132,7 +132,7 @@ def conditioning_rows() -> Iterator[dict]:
 
 def draw(pooling: pd.DataFrame, conditioning: pd.DataFrame) -> None:
     """Draw accuracy over the energy left, and steps over the factor."""
-    figure, ((left, right),) = style.new(1, 2, 9.0, 3.8)
+    figure, ((left, right),) = style.new_figure(1, 2, 9.0, 3.8)
     shares = np.linspace(0, 0.999, 200)
     closed = [100 * best_accuracy(share, 1.0, SIGMA) for share in shares]
     left.plot(shares, closed, color="0.5", label="closed form, best possible")

@@ -18,7 +18,7 @@ import pandas as pd
 from pipeline.project.errors import one_sentence
 from pipeline.report import style
 from pipeline.report.labels import label
-from pipeline.report.run import abouts, not_fitted, percents
+from pipeline.report.run import average_percent, explain_unfitted, read_descriptions
 
 KEPT = Path("reports/kept")
 FOLDER = KEPT / "optimisers/own_nads"
@@ -48,14 +48,14 @@ def table() -> pd.DataFrame:
     """Accuracies in per cent by network, optimiser and index: mean and std over seeds,
     the mean of the training accuracy, the number of seeds, and whether all were fitted.
     """
-    plans = abouts(KEPT)
+    plans = read_descriptions(KEPT)
     tables = []
     for name, runs in RUNS.items():
         for run in runs:
             folder = KEPT / "nad_sweep" / run
             member = plans[folder]["plan"]["members"][name]
             rows = pd.read_csv(folder / "results.csv").query("architecture == @name")
-            cells = percents(rows, ["index"])
+            cells = average_percent(rows, ["index"])
             of_index = rows.groupby("index")
             cells["train_accuracy"] = 100 * of_index["train_accuracy"].mean()
             cells["seeds"] = of_index["seed"].nunique()
@@ -80,7 +80,7 @@ def draw(rows: pd.DataFrame) -> None:
     networks = rows["network"].unique()
     rows_of_panels = -(-len(networks) // 2)
     size = 9.6, 2.3 * rows_of_panels + 1.2
-    figure, axes = style.new(rows_of_panels, 2, *size, sharex=True, sharey=True)
+    figure, axes = style.new_figure(rows_of_panels, 2, *size, sharex=True, sharey=True)
     looks = dict(zip(OPTIMISERS, style.CURVES, strict=False))
     for panel, network in zip(axes.flat, networks, strict=False):
         panel.axhline(50, color="0.6", linewidth=0.8)
@@ -89,20 +89,19 @@ def draw(rows: pd.DataFrame) -> None:
         ):
             cells = cells.set_index("index")
             look = looks[name] | {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
-            style.over_indices(panel, cells, label=name, **look)
-        style.index_axis(panel)
+            style.draw_over_indices(panel, cells, label=name, **look)
+        style.set_index_axis(panel)
         panel.set(ylim=(45, 102), title=network, xlabel="NAD index")
         panel.tick_params(labelbottom=True)
     for panel in axes.flat[len(networks) :]:
         panel.remove()
     for panel in axes[:, 0]:
         panel.set_ylabel("test accuracy (%)")
-    # LeNet was trained by all three.
-    axes[0, 0].legend(loc="center left", frameon=False)
-    caption = (
-        f"10,000 samples · grey: guessing · {not_fitted('hollow')} · ± standard "
-        "deviation over seeds · VGG-11: the authors' NADs"
-    )
+    axes[0, 0].legend(
+        loc="center left", frameon=False
+    )  # LeNet was trained by all three
+    caption = f"10,000 samples · grey: guessing · {explain_unfitted('hollow')} · ± standard deviation "
+    caption += "over seeds · VGG-11: the authors' NADs"
     title = "Accuracy on D(u) along a network's NADs u, by optimiser"
     style.save(style.finish(figure, title, caption), FOLDER, "optimisers")
 

@@ -63,13 +63,13 @@ def along(nads: NADs, others: NADs) -> np.ndarray:
 
 def drawn(found: dict[str, NADs], held_out: dict[str, np.ndarray]) -> Figure:
     """The spectra of all networks, and pictures of some NADs of each."""
-    figure, axes = style.new(
+    figure, axes = style.new_figure(
         len(found), 10, 13, 5.6
     )  # four columns for spectra, six of pictures
     spectra = figure.add_subplot(axes[0, 0].get_gridspec()[:, :4])
     for panel in axes[:, :4].flat:
         panel.remove()
-    style.bare(axes[:, 4:].flat)
+    style.hide_frames(axes[:, 4:].flat)
     for (name, nads), row, colour in zip(
         found.items(), axes[:, 4:], style.COLOURS, strict=False
     ):

@@ -233,7 +233,9 @@ def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
 
     table, ranked: argument and result of `correlations`.
     """
-    figure, panels = style.new(len(SIZES), len(PREDICTORS), 13, 6.4, sharey="row")
+    figure, panels = style.new_figure(
+        len(SIZES), len(PREDICTORS), 13, 6.4, sharey="row"
+    )
     names = list(table["network"].unique())
     for row, (count, cells) in zip(panels, table.groupby("images"), strict=False):
         accuracy = 100 * cells["accuracy"]

@@ -238,7 +238,7 @@ def test_a_profile_with_weights(folder, on_both, in_this_process):
         found = checkpoint.measure(
             specification, shape, weights, pictures, torch.device(device)
         )
-        assert plan.seconds_per_sample(specification, shape, torch.device(device)) > 0
+        assert plan.measure_step(specification, shape, torch.device(device)) > 0
         return [found.accuracy, found.answers], found.before.rows, found.after.rows
 
     for ours, there in zip(*on_both(run), strict=True):

@@ -9,11 +9,11 @@ from structure import ROOT
 from benchmarks import overnight
 from pipeline import config
 from pipeline.project.errors import InputError
-from pipeline.report.run import abouts
+from pipeline.report.run import read_descriptions
 
 RUNS = {
     path: about["plan"]
-    for path, about in abouts(ROOT / overnight.RUNS).items()
+    for path, about in read_descriptions(ROOT / overnight.RUNS).items()
     if "plan" in about
 }
 

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from pipeline.project.errors import one_sentence
 from pipeline.render import PARTS, save
 from pipeline.report import nads, run
-from pipeline.report.comparison import number
+from pipeline.report.comparison import format_number
 from pipeline.report.page import Section
 from pipeline.report.site.document import Runs, compose, prepare
 
@@ -56,16 +56,16 @@ def read_runs(folder: Path) -> dict[str, list[Section]]:
         before the others.
     """
     records = run.read_folder(folder, list(PARTS))
-    known = nads.named()
+    known = nads.load_named_run()
     runs: dict[str, list[Section]] = {name: [] for name in PARTS}
-    runs["nads"].append(nads.listed(known))
+    runs["nads"].append(nads.make_section_without_figures(known))
     # A section may compare its record with records of other experiments: with their
     # largest runs.
     largest = {record.plan.experiment: record for record in reversed(records.values())}
     for name, record in records.items():
         experiment = record.plan.experiment
         report = run.Report(None, known.nads, {**largest, experiment: record})
-        section = PARTS[experiment].section(report)
+        section = PARTS[experiment].make_section(report)
         pictures = [
             dataclasses.replace(picture, name=f"{name}/{picture.name}")
             for picture in section.pictures
@@ -108,7 +108,7 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
     environment = prepare(runs, folder, HERE)
     waves = environment.globals["networks"]["fourier"]
     environment.filters["percent"] = lambda part, digits=1: (
-        f"{number(100 * part, digits)} %"
+        f"{format_number(100 * part, digits)} %"
     )
     environment.globals |= {
         "rows": lambda table, **where: rows_of(folder / table, where),

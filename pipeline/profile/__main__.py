@@ -7,7 +7,7 @@ project is installed, the command runs from any folder as `profile`:
 
     profile my_networks:Mixer depth=4 --input 3x64x64 --minutes 10
     profile lenet resnet18 width=0.25 my_networks:Mixer depth=4
-    profile my_networks:Mixer --weights mixer.safetensors --images cifar-10-python.tar.gz
+    profile lenet --weights lenet.safetensors --images cifar-10-python.tar.gz
 
 Several networks are on one page, side by side, and share the minutes. A command that
 was stopped resumes when it runs again.
@@ -25,8 +25,10 @@ import torch
 from ruamel.yaml import YAML
 
 from pipeline import networks
+from pipeline.experiments.plan import Plan
 from pipeline.images.sources import cache_folder
 from pipeline.machine import code, store, workers
+from pipeline.nads.estimator import NADsPlan
 from pipeline.networks import Shape, Specification
 from pipeline.networks.dry_run import dry_run
 from pipeline.profile import checkpoint, page, plan, words, work
@@ -36,18 +38,21 @@ from pipeline.report.labels import label
 from pipeline.training.loop import BATCH
 
 
-def parse_networks(given: list[str], shape: Shape) -> dict[str, Specification]:
-    """Return the specifications of the networks on the command line by names for files.
+def parse_networks(words: list[str], shape: Shape) -> dict[str, Specification]:
+    """Parse the networks on the command line.
 
     Args:
-        given: Networks, each with the words `name=value` after it.
+        words: Networks, each with the words `name=value` after it.
         shape: (C, H, W) of one input.
+
+    Returns:
+        Specifications by names that can be in file names.
 
     Raises:
         InputError: If a network is unknown.
     """
     entries = []
-    for word in given:
+    for word in words:
         name, equals, value = word.partition("=")
         if equals and entries:
             entries[-1][name] = YAML(typ="safe").load(value)
@@ -64,7 +69,7 @@ def parse_networks(given: list[str], shape: Shape) -> dict[str, Specification]:
 
 
 def parse_shape(text: str) -> Shape:
-    """Return an input's shape from text such as 3x64x64."""
+    """Parse an input's shape such as 3x64x64."""
     if not re.fullmatch(r"[1-9]\d*(x[1-9]\d*){2}", text):
         raise argparse.ArgumentTypeError(
             f"{text} is no shape such as 3x64x64: CxHxW, in pixels"
@@ -73,15 +78,15 @@ def parse_shape(text: str) -> Shape:
     return channels, height, width
 
 
-def main(given: argparse.Namespace) -> None:
+def main(arguments: argparse.Namespace) -> None:
     """Profile the networks and write the page."""
-    shape = given.input
-    architectures = parse_networks(given.networks, shape)
-    if given.weights and len(architectures) > 1:
+    shape = arguments.input
+    architectures = parse_networks(arguments.networks, shape)
+    if arguments.weights and len(architectures) > 1:
         raise InputError(
             f"--weights are of one network, and {len(architectures)} are named"
         )
-    if bool(given.weights) != bool(given.images):
+    if bool(arguments.weights) != bool(arguments.images):
         raise InputError(
             "give --weights and --images, the images that it knows, together"
         )
@@ -90,16 +95,16 @@ def main(given: argparse.Namespace) -> None:
         notices += dry_run(specification, shape, 1)
     device = workers.device_of("auto")
     trained = None
-    if given.weights:
+    if arguments.weights:
         (specification,) = architectures.values()
         trained = checkpoint.measure(
-            specification, shape, given.weights, given.images, device
+            specification, shape, arguments.weights, arguments.images, device
         )
         notices += trained.notices
-    folder = Path(given.output or f"profile-{'-'.join(architectures)}")
+    folder = Path(arguments.output or f"profile-{'-'.join(architectures)}")
     folder.mkdir(parents=True, exist_ok=True)
     sizes = plan.load_or_choose(
-        folder / "plan.json", architectures, shape, given.minutes, device
+        folder / "plan.json", architectures, shape, arguments.minutes, device
     )
     steps = plan.EPOCHS * sizes.samples // BATCH
     for specification in architectures.values():
@@ -108,75 +113,98 @@ def main(given: argparse.Namespace) -> None:
     for text in notices:
         notice(text)
     print(
-        f"about {given.minutes:g} min on {workers.place(device)}; for each network at most "
-        f"{sizes.untrained:,} untrained networks ({sizes.estimand}), and {sizes.seeds} × "
-        f"{sizes.indices} trained ones on {sizes.samples:,} samples"
+        f"about {arguments.minutes:g} min on {workers.place(device)}; for each network "
+        f"at most {sizes.untrained:,} untrained networks ({sizes.estimand}), and "
+        f"{sizes.seeds} × {sizes.indices} trained ones on {sizes.samples:,} samples"
     )
-    own = plan.digest_own_files()
-    nads_plan = plan.plan_nads(
-        architectures, shape, sizes.estimand, sizes.untrained, own
-    )
-    estimates = work.estimate(nads_plan, device)
-    nads = {name: estimate for name, (estimate, _) in estimates.items()}
-    sweep = plan.plan_sweep(nads_plan, nads, sizes, given.lr)
-    results = work.train(sweep, nads, device)
-    profiles = {}
-    for name, specification in architectures.items():
-        rows = results[results["architecture"] == name]
-        profiles[name] = page.Profile(
-            label(specification, shape), *estimates[name], rows
-        )
-    line = shlex.join(["python", "-m", "pipeline.profile", *sys.argv[1:]])
+    nads_plan, sweep, profiles = measure(architectures, arguments, sizes, device)
     page.write(
         folder,
         profiles,
         nads_plan,
         sweep,
         checkpoint=trained,
-        command=line,
+        command=shlex.join(["python", "-m", "pipeline.profile", *sys.argv[1:]]),
         notices=notices,
     )
     print(folder / "index.html")
-    print("trust: " + ". ".join(map(words.trust, profiles.values())))
+    texts = [words.describe_trust(profile) for profile in profiles.values()]
+    print("trust: " + ". ".join(texts))
 
 
-def parse(given: list[str]) -> argparse.Namespace:
-    """Return the values of the command line."""
-    parser = command.make_parser(__doc__, "profile")
-    add = parser.add_argument
-    example = (
-        "lenet, my_networks:Mixer depth=4, torchvision.models:resnet18, timm:resnet10t"
+def measure(
+    architectures: dict[str, Specification],
+    arguments: argparse.Namespace,
+    sizes: plan.Sizes,
+    device: torch.device,
+) -> tuple[NADsPlan, Plan, dict[str, page.Profile]]:
+    """Estimate NADs and train networks along them.
+
+    Args:
+        architectures: Specifications by name.
+        arguments: The command line.
+        sizes: The sizes of the work.
+        device: Where the work is done.
+
+    Returns:
+        The plans of both, and what was found of each network, by name.
+    """
+    own = plan.digest_own_files()
+    nads_plan = plan.plan_nads(
+        architectures, arguments.input, sizes.estimand, sizes.untrained, own
     )
-    add(
+    nads, responses = work.estimate(nads_plan, device)
+    sweep = plan.plan_sweep(nads_plan, nads, sizes, arguments.lr)
+    results = work.train(sweep, nads, device)
+    profiles = {}
+    for name, specification in architectures.items():
+        rows = results[results["architecture"] == name]
+        text = label(specification, arguments.input)
+        profiles[name] = page.Profile(text, nads[name], responses[name], rows)
+    return nads_plan, sweep, profiles
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = command.make_parser(__doc__, "profile")
+    parser.add_argument(
         "networks",
         nargs="+",
         metavar="NETWORK name=value",
-        help=f"{example}, or several of them",
+        help="lenet, my_networks:Mixer depth=4, torchvision.models:resnet18, "
+        "timm:resnet10t, or several of them",
     )
-    shape = {"type": parse_shape, "metavar": "CxHxW", "default": "1x32x32"}
-    add("--input", **shape, help="shape of one input (%(default)s)")
-    add(
+    parser.add_argument(
+        "--input",
+        type=parse_shape,
+        metavar="CxHxW",
+        default="1x32x32",
+        help="shape of one input (%(default)s)",
+    )
+    parser.add_argument(
         "--minutes",
         type=float,
         default=10,
         help="about how long it takes (%(default)s)",
     )
-    add(
+    parser.add_argument(
         "--lr",
         type=float,
         default=0.5,
         help="learning rate of the first step (%(default)s)",
     )
-    add(
+    parser.add_argument(
         "--weights", metavar="FILE", help="weights of a trained network, as safetensors"
     )
-    add(
+    parser.add_argument(
         "--images",
         metavar="PATH",
         help="its images: CIFAR-10's archive, or class folders",
     )
-    add("--output", metavar="FOLDER", help="where everything goes (profile-NETWORK)")
-    return parser.parse_intermixed_args(given)
+    parser.add_argument(
+        "--output", metavar="FOLDER", help="where everything goes (profile-NETWORK)"
+    )
+    return parser.parse_intermixed_args(words)
 
 
 def profile() -> None:
@@ -186,9 +214,12 @@ def profile() -> None:
     # Last, since the folder where an installed command runs may have a folder pipeline/
     # too.
     sys.path.append(os.getcwd())
-    kept = f"finished networks are cached in {store.default_folder()}; the same command resumes"
+    hint = (
+        f"finished networks are cached in {store.default_folder()}; "
+        "the same command resumes"
+    )
     # One thread for the decompositions too: the cores are the workers'.
-    with one_sentence(kept), threadpoolctl.threadpool_limits(1):
+    with one_sentence(hint), threadpoolctl.threadpool_limits(1):
         torch.set_num_threads(1)
         sys.stdout.reconfigure(line_buffering=True)
         main(parse(sys.argv[1:]))

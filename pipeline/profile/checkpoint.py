@@ -2,7 +2,6 @@
 networks."""
 
 import dataclasses
-import functools
 import math
 import os
 import textwrap
@@ -16,6 +15,7 @@ from torch import nn
 
 from pipeline import networks
 from pipeline.images import sources
+from pipeline.images.image_set import ImageSet
 from pipeline.measures.gradients import output_gradients
 from pipeline.networks import Shape, Specification
 from pipeline.profile.response import Response
@@ -75,8 +75,8 @@ def measure(
 ) -> Checkpoint:
     """Measure a trained network at images.
 
-    Images reach it as they reach the pipeline's networks, in grey if it has one
-    channel.
+    The images are normalised as for the pipeline's networks, and grey if the network
+    has one channel.
 
     Args:
         specification: The network.
@@ -89,50 +89,55 @@ def measure(
         InputError: If the weights are not this network's.
     """
     stored = read_weights(weights)
-    found = sources.read(images, shape[1:])
-    build = functools.partial(
-        networks.build, specification, shape[0], len(found.classes)
-    )
-    network = build(0)
-    notices = [*found.notices, *load(network, stored, weights)]
-    test = {"test_images": found.images["test"], "test_labels": found.labels["test"]}
-    chosen, labels = pictures.choose(
-        seeds.stream("profile", "images"), test, "test", IMAGES
-    )
-    statistics = dict(zip(("mean", "deviation"), found.statistics(), strict=True))
-    x = pictures.normalise(pictures.in_unit_range(chosen), statistics)
-    if shape[0] == 1:
-        x = x.mean(1, keepdim=True)
-    x = loop.channels_last(x, device)
-    outputs = loop.logits(network, x).cpu()
-    answers = outputs.argmax(1).numpy()
-    count = max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes)))
+    source = sources.read(images, shape[1:])
+    classes = len(source.classes)
+    network = networks.build(specification, shape[0], classes, 0)
+    notices = [*source.notices, *load(network, stored, weights)]
+    x, labels = _choose_images(source, shape[0], device)
+    answers = loop.logits(network, x).cpu().argmax(1).numpy()
+    count = max(UNTRAINED, VALUES // (math.prod(shape) * classes))
     some = x[:: math.ceil(len(x) / count)]  # images are sorted by content
     after = _response((network, part) for part in some.split(loop.BATCH))
     if not math.isfinite(after.mean):
         raise InputError(
-            f"the gradients of {weights} at these images are not finite; look for weights that "
-            "are not, or give the images with which it was trained"
+            f"the gradients of {weights} at these images are not finite; look for "
+            "weights that are not, or give the images with which it was trained"
         )
-    untrained = (
-        build(seeds.derive("profile", "weights", n)).to(device)
-        for n in range(UNTRAINED)
-    )
+    untrained = []
+    for number, part in enumerate(some.tensor_split(UNTRAINED)):
+        seed = seeds.derive("profile", "weights", number)
+        fresh = networks.build(specification, shape[0], classes, seed)
+        untrained.append((fresh.to(device), part))
     return Checkpoint(
-        images=found.name,
-        classes=len(found.classes),
+        images=source.name,
+        classes=classes,
         tested=len(x),
         accuracy=float((answers == labels).mean()),
         answers=len(np.unique(answers)),
         count=len(some),
-        before=_response(zip(untrained, some.tensor_split(UNTRAINED), strict=True)),
+        before=_response(untrained),
         after=after,
         notices=notices,
     )
 
 
+def _choose_images(
+    source: ImageSet, channels: int, device: torch.device
+) -> tuple[torch.Tensor, np.ndarray]:
+    """Normalised test images (N, C, H, W), grey for one channel, and their labels."""
+    test = {"test_images": source.images["test"], "test_labels": source.labels["test"]}
+    stream = seeds.stream("profile", "images")
+    pixels, labels = pictures.choose(stream, test, "test", IMAGES)
+    mean, deviation = source.statistics()
+    statistics = {"mean": mean, "deviation": deviation}
+    x = pictures.normalise(pictures.in_unit_range(pixels), statistics)
+    if channels == 1:
+        x = x.mean(1, keepdim=True)
+    return loop.channels_last(x, device), labels
+
+
 def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:
-    """Return the response of networks, each at images (N, C, H, W) of its own."""
+    """The response of networks, each at images (N, C, H, W) of its own."""
     rows = []
     count = 0
     for network, x in pairs:
@@ -156,9 +161,10 @@ def read_weights(path: str) -> Weights:
         raise InputError(f"--weights {path} cannot be read: {error}") from None
     except safetensors.SafetensorError as error:
         raise InputError(
-            f"--weights {path} is not a safetensors file ({error}); where you can load the "
-            "network, write one with `safetensors.torch.save_file({name: value.contiguous()"
-            ".clone() for name, value in network.state_dict().items()}, 'weights.safetensors')`"
+            f"--weights {path} is not a safetensors file ({error}); where you can load "
+            "the network, write one with `safetensors.torch.save_file({name: "
+            "value.contiguous().clone() for name, value in "
+            "network.state_dict().items()}, 'weights.safetensors')`"
         ) from None
 
 
@@ -187,36 +193,19 @@ def load(network: nn.Module, stored: Weights, path: str) -> list[str]:
         stored = {
             wanted + name.removeprefix(prefix): value for name, value in stored.items()
         }
-    # Of tied weights, a file may hold one.
-    tied = {
-        _place(state[name]): value for name, value in stored.items() if name in state
-    }
-    given = {
-        name: tied[_place(value)]
-        for name, value in state.items()
-        if _place(value) in tied
-    }
     try:
-        network.load_state_dict(given | stored)
-        for name, value in stored.items():
-            if not torch.allclose(
-                state[name], value.to(state[name]), 0, 0, equal_nan=True
-            ):
-                raise RuntimeError(f"{name} is tied to weights with other values")
+        network.load_state_dict(stored)
     except RuntimeError as error:
+        reason = textwrap.shorten(str(error), 400)
         raise InputError(
-            f"--weights {path} are not those of this network: {textwrap.shorten(str(error), 400)}. "
-            "Give the arguments with which it was trained, its channels in --input CxHxW, and "
+            f"--weights {path} are not those of this network: {reason}. Give the "
+            "arguments with which it was trained, its channels in --input CxHxW, and "
             "--images with one class for each output"
         ) from None
     return notices
 
 
 def _common_prefix(names: Iterable[str]) -> str:
-    """Return the modules in which all names are, such as 'module.'."""
+    """The modules in which all names are, such as 'module.'."""
     prefix = os.path.commonprefix([name[: name.rfind(".") + 1] for name in names])
     return prefix[: prefix.rfind(".") + 1]
-
-
-def _place(tensor: torch.Tensor) -> tuple[int, int]:
-    return tensor.data_ptr(), tensor.numel()

@@ -3,9 +3,8 @@
 import collections
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import matplotlib.colors
 import numpy as np
@@ -23,8 +22,8 @@ from pipeline.profile.response import Response, wave
 from pipeline.project import artifacts
 from pipeline.report import nad_sweep, style
 from pipeline.report import nads as nads_report
-from pipeline.report.fourier import DIRECTION, pair
-from pipeline.report.run import Evaluated, Report
+from pipeline.report.fourier import DIRECTION, format_frequency
+from pipeline.report.run import Record, Report
 from pipeline.report.site import document
 
 HERE = Path(__file__).parent
@@ -68,7 +67,9 @@ def write(
     profiles: Mapping[str, Profile],
     nads_plan: NADsPlan,
     plan: Plan,
-    **about: Any,
+    checkpoint: Checkpoint | None,
+    command: str,
+    notices: Sequence[str],
 ) -> None:
     """Write index.html, its figures, and the tables behind it.
 
@@ -77,95 +78,138 @@ def write(
         profiles: The networks, by their names in the plans.
         nads_plan: The plan of the NADs.
         plan: The plan of the trained networks.
-        about: `checkpoint`, a trained network of the first architecture or None;
-            `command`, the shell's line that makes the page; `notices`, sentences on the
-            networks.
+        checkpoint: A trained network of the first architecture, if any.
+        command: The line of the shell that makes the page.
+        notices: Sentences on the networks.
     """
-    results = pd.concat([each.rows for each in profiles.values()])
+    results = pd.concat([profile.rows for profile in profiles.values()])
     accuracies = summary(results, ["architecture", "estimand", "index", "test_set"])
     results.to_csv(folder / "results.csv", index=False)
     accuracies.to_csv(folder / "summary.csv", index=False)
-    nads = {}
-    shown = set(range(64))
-    for name, each in profiles.items():
-        each.nads.save(folder / f"nads-{name}.npz")
-        nads[name] = vars(each.nads) | {"shape": np.array(each.nads.shape)}
-        shown |= {
-            *np.linspace(0, len(each.nads.directions) - 1, 256, dtype=int).tolist()
-        }
-        shown |= {*plan.members[name].grid.indices}
-    experiment = Evaluated("nad_sweep", plan, results, accuracies, {}, {})
-    report = Report(nads_plan, nads, {"nad_sweep": experiment})
-    runs = collections.defaultdict(list)
-    runs["nads"].append(nads_report.section(report, sorted(shown)))
-    runs["nad_sweep"].append(nad_sweep.section(report, compared=False))
-    figures = draw(profiles)
-    if about["checkpoint"]:
-        figures |= draw_checkpoint(about["checkpoint"], next(iter(profiles.values())))
+    for name, profile in profiles.items():
+        profile.nads.save(folder / f"nads-{name}.npz")
+    record = Record("nad_sweep", plan, results, accuracies, {}, {})
+    runs = make_sections(profiles, nads_plan, record)
+    figures = draw_profiles(profiles)
+    if checkpoint:
+        figures |= draw_checkpoint(checkpoint, next(iter(profiles.values())))
     for sections in runs.values():
-        figures |= {picture.name: picture.figure for picture in sections[0].pictures}
-    with artifacts.output(folder / "figures") as place:
+        for picture in sections[0].pictures:
+            figures[picture.name] = picture.figure
+    with artifacts.output(folder / "figures") as part:
         for name, figure in figures.items():
-            style.save(figure, place, name)
+            style.save(figure, part, name)
     environment = document.prepare(runs, folder / "figures", HERE)
-    environment.globals |= {"words": words, "profiles": profiles, **about}
+    environment.globals |= {
+        "words": words,
+        "profiles": profiles,
+        "checkpoint": checkpoint,
+        "command": command,
+        "notices": notices,
+    }
     text = document.compose(environment, "profile.html.j2", CHAPTERS)
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 
-def draw(profiles: Mapping[str, Profile]) -> dict[str, Figure]:
+def make_sections(
+    profiles: Mapping[str, Profile], nads_plan: NADsPlan, record: Record
+) -> document.Runs:
+    """Make the sections of the NADs and of the trained networks.
+
+    Args:
+        profiles: The networks, by their names in the plans.
+        nads_plan: The plan of the NADs.
+        record: The trained networks of all profiles.
+    """
+    nads = {}
+    shown = set(range(64))
+    for name, profile in profiles.items():
+        nads[name] = vars(profile.nads) | {"shape": np.array(profile.nads.shape)}
+        last = len(profile.nads.directions) - 1
+        shown.update(np.linspace(0, last, 256, dtype=int).tolist())
+        shown.update(record.plan.members[name].grid.indices)
+    report = Report(nads_plan, nads, {"nad_sweep": record})
+    runs = collections.defaultdict(list)
+    runs["nads"].append(nads_report.make_section(report, sorted(shown)))
+    runs["nad_sweep"].append(nad_sweep.make_section(report, with_published=False))
+    return runs
+
+
+def draw_profiles(profiles: Mapping[str, Profile]) -> dict[str, Figure]:
     """Draw the responses to plane waves, by the figures' names."""
-    figures = {"waves": maps({each.label: each.response for each in profiles.values()})}
-    for name, each in profiles.items():
+    responses = {profile.label: profile.response for profile in profiles.values()}
+    figures = {"waves": draw_maps(responses)}
+    for name, profile in profiles.items():
+        response = profile.response
         titles = []
         waves = []
-        for _, row in each.response.frequencies[:TILES].iterrows():
-            titles.append(f"{pair(row)}\n{words.times(row['response'])}")
-            waves.append(wave(*row[DIRECTION].astype(int), each.response.shape))
-        figures[f"weakest-{name}"] = pictures(waves, titles, each.response.shape)
+        for _, row in response.frequencies[:TILES].iterrows():
+            text = words.format_response(row["response"])
+            titles.append(f"{format_frequency(row)}\n{text}")
+            waves.append(wave(*row[DIRECTION].astype(int), response.shape))
+        figures[f"weakest-{name}"] = pictures(waves, titles, response.shape)
     return figures
 
 
 def draw_checkpoint(checkpoint: Checkpoint, profile: Profile) -> dict[str, Figure]:
     """Draw the figures of a trained network beside untrained ones, by name."""
-    runs = {"before training": checkpoint.before, "trained": checkpoint.after}
-    figure, ((panel,),) = style.new(1, 1, 5.4, 2.9)
-    for (name, run), look in zip(runs.items(), style.CURVES, strict=False):
-        along = words.floored(run.along(profile.nads.directions))
-        look = look | {"linestyle": "none", "markersize": 2.5}
-        panel.plot(np.arange(len(along)) + 1, along, label=name, **look)
+    responses = {"before training": checkpoint.before, "trained": checkpoint.after}
+    figure, ((panel,),) = style.new_figure(1, 1, 5.4, 2.9)
+    for (name, response), look in zip(responses.items(), style.CURVES, strict=False):
+        along = words.limit_below(response.along(profile.nads.directions))
+        panel.plot(
+            np.arange(len(along)) + 1,
+            along,
+            look["marker"],
+            color=look["color"],
+            markersize=2.5,
+            label=name,
+        )
     panel.legend(loc="lower left")
-    style.index_axis(panel)
+    style.set_index_axis(panel)
     panel.set(yscale="log", xlabel="index of the architecture's NAD", ylabel=RESPONSE)
     directions = checkpoint.directions(TILES)
-    titles = [words.times(value) for value in checkpoint.after.along(directions)]
+    titles = [
+        words.format_response(value) for value in checkpoint.after.along(directions)
+    ]
     return {
         "learned": figure,
-        "learned_waves": maps(runs),
+        "learned_waves": draw_maps(responses),
         "learned_directions": pictures(directions, titles, profile.response.shape),
     }
 
 
-def maps(responses: Mapping[str, Response]) -> Figure:
-    """Draw responses over spatial frequency by their titles, all on one logarithmic
-    scale that spans a factor of 1000 at most."""
-    waves = [words.floored(each.waves) for each in responses.values()]
-    largest = max(each.max() for each in waves)
-    smallest = min(each.min() for each in waves)
+def draw_maps(responses: Mapping[str, Response]) -> Figure:
+    """Draw responses over spatial frequency, on one logarithmic scale.
+
+    The scale spans a factor of 1000 at most.
+
+    Args:
+        responses: Responses by title.
+    """
+    maps = [words.limit_below(response.waves) for response in responses.values()]
+    largest = max(values.max() for values in maps)
+    smallest = min(values.min() for values in maps)
     # A scale of less than a factor of 2 would show differences that mean nothing.
-    ends = np.clip(smallest, largest / 1000, largest / 2), largest
-    norm = matplotlib.colors.LogNorm(*ends, clip=True)
-    figure, (panels,) = style.new(1, len(waves), 3.1 * len(waves) + 0.9, 3.4)
-    for panel, title, numbers in zip(panels, responses, waves, strict=False):
-        height, width = numbers.shape
+    smallest = np.clip(smallest, largest / 1000, largest / 2)
+    norm = matplotlib.colors.LogNorm(smallest, largest, clip=True)
+    figure, (panels,) = style.new_figure(1, len(maps), 3.1 * len(maps) + 0.9, 3.4)
+    for panel, title, values in zip(panels, responses, maps, strict=True):
+        height, width = values.shape
         left = -(width // 2) - 0.5
         top = -(height // 2) - 0.5
         extent = (left, left + width, top + height, top)
-        image = panel.imshow(numbers, style.ACCURACY, norm, extent=extent)
+        image = panel.imshow(values, style.ACCURACY, norm, extent=extent)
         panel.set_title(title, fontsize=9)
     figure.supxlabel("periods across the width", fontsize=9)
     figure.supylabel("periods down the height", fontsize=9)
-    ticks = {"ticks": np.geomspace(*ends, 5), "format": "×{x:.2g}"}
-    bar = figure.colorbar(image, ax=panels, label=RESPONSE, shrink=0.9, **ticks)
+    bar = figure.colorbar(
+        image,
+        ax=panels,
+        label=RESPONSE,
+        shrink=0.9,
+        ticks=np.geomspace(smallest, largest, 5),
+        format="×{x:.2g}",
+    )
     bar.minorticks_off()
     return figure

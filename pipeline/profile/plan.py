@@ -91,9 +91,10 @@ def choose_sizes(
     slots = workers.slots(device)
     seconds = 60 * minutes * slots
     step = sum(
-        seconds_per_sample(each, shape, device) for each in architectures.values()
+        measure_step(specification, shape, device)
+        for specification in architectures.values()
     )
-    gradient, adding = seconds_per_estimate(architectures, shape, device)
+    gradient, adding = measure_estimate(architectures, shape, device)
     estimand = "secant"
     # Two forward passes for each value of an input; a forward pass is a third of a
     # step.
@@ -101,50 +102,64 @@ def choose_sizes(
     if UNTRAINED[0] * sampling > ESTIMATE * seconds:
         estimand = "gradient"
         sampling = gradient
-    each = max(sampling + adding, slots * adding)
-    untrained = _between(UNTRAINED, ESTIMATE * seconds / each)
-    if (
-        dimension > LARGEST
-    ):  # whose sampled derivatives are kept, 8 of a network at most
+    network = max(sampling + adding, slots * adding)
+    untrained = _limit(ESTIMATE * seconds / network, UNTRAINED)
+    if dimension > LARGEST:  # then up to 8 derivatives of each network stay in memory
         untrained = min(untrained, 512, max(UNTRAINED[0], VALUES // dimension))
     seconds *= 1 - ESTIMATE
     sample = (EPOCHS + 1) * step  # with the tests
-    indices = _between(INDICES, seconds / (SAMPLES[0] * sample))
-    samples = _between(SAMPLES, seconds / (indices * sample))
+    indices = _limit(seconds / (SAMPLES[0] * sample), INDICES)
+    samples = _limit(seconds / (indices * sample), SAMPLES)
     samples = max(1, min(samples, VALUES // dimension) // BATCH) * BATCH
-    seeds = _between(SEEDS, seconds / (indices * samples * sample))
+    seeds = _limit(seconds / (indices * samples * sample), SEEDS)
     return Sizes(estimand, untrained, indices, seeds, samples)
 
 
-def _between(limits: tuple[int, int], value: float) -> int:
+def _limit(value: float, limits: tuple[int, int]) -> int:
     return int(np.clip(value, *limits))
 
 
-def seconds_per_sample(
+def measure_step(
     specification: Specification, shape: Shape, device: torch.device
 ) -> float:
-    """Return the seconds of a core, or of the GPU, that a step takes per sample."""
+    """Measure how long a training step takes.
+
+    Args:
+        specification: The network.
+        shape: (C, H, W) of one input.
+        device: Where it is trained.
+
+    Returns:
+        Seconds of a core, or of the GPU, per sample.
+    """
     network = networks.build(specification, shape[0], 2, 0)
     x = loop.channels_last(torch.randn(BATCH, *shape), device)
     y = torch.arange(BATCH, device=device) % 2
-    how = Training(1, 1e-6, 0.0, 0.0)
+    training = Training(1, 1e-6, 0.0, 0.0)
     seconds = timeit.repeat(
-        lambda: loop.train(network, x, y, how, 0), number=1, repeat=3
+        lambda: loop.train(network, x, y, training, 0), number=1, repeat=3
     )
     return min(seconds) / BATCH  # the first one takes longer
 
 
-def seconds_per_estimate(
+def measure_estimate(
     architectures: Mapping[str, Specification], shape: Shape, device: torch.device
 ) -> tuple[float, float]:
-    """Return the seconds in which one untrained network of each architecture is
-    differentiated (the gradient), and in which this process alone adds the results to
-    the estimates."""
+    """Measure how long one untrained network of each architecture takes.
+
+    Args:
+        architectures: Specifications by name.
+        shape: (C, H, W) of one input.
+        device: Where networks are run.
+
+    Returns:
+        Seconds in which the networks are differentiated (the gradient), and in which
+        only this process adds the results to the estimates.
+    """
     gradient = 0.0
     adding = 0.0
-    for task in make_tasks(
-        plan_nads(architectures, shape, "gradient", UNTRAINED[0], {}), device
-    ):
+    plan = plan_nads(architectures, shape, "gradient", UNTRAINED[0], {})
+    for task in make_tasks(plan, device):
         started = time.perf_counter()
         jacobian = task.estimation.sampler(0)
         sampled = time.perf_counter()
@@ -161,12 +176,23 @@ def load_or_choose(
     minutes: float,
     device: torch.device,
 ) -> Sizes:
-    """Return the sizes in a file, or choose and write them if it is of another request.
+    """Load the sizes of a file, or choose and write them if it is of another request.
 
     A command that runs again does the same work, so that the cache has it.
+
+    Args:
+        path: The file.
+        architectures: Specifications by name.
+        shape: (C, H, W) of one input.
+        minutes: Time for all networks together.
+        device: Where the work is done.
     """
-    request = {"networks": dict(architectures), "input": list(shape)}
-    request |= {"minutes": minutes, "device": device.type}
+    request = {
+        "networks": dict(architectures),
+        "input": list(shape),
+        "minutes": minutes,
+        "device": device.type,
+    }
     if path.exists():
         document = json.loads(path.read_text(encoding="utf-8"))
         if document["request"] == request:
@@ -184,7 +210,7 @@ def plan_nads(
     untrained: int,
     own: Mapping[str, str],
 ) -> NADsPlan:
-    """Return the plan of the estimates.
+    """Plan the estimates.
 
     Args:
         architectures: Specifications by name.
@@ -203,8 +229,8 @@ def plan_nads(
     source = Source(untrained, ERROR, shape, first)
     requests = {}
     for name, specification in architectures.items():
-        of_the_table = specification["network"] in networks.NETWORKS.values()
-        files = {} if of_the_table else dict(own)
+        custom = specification["network"] not in networks.NETWORKS.values()
+        files = dict(own) if custom else {}
         requests[name] = Request(specification, source, files)
     return NADsPlan("profile", 0, estimator, requests)
 
@@ -212,7 +238,7 @@ def plan_nads(
 def plan_sweep(
     estimates: NADsPlan, nads: Mapping[str, NADs], sizes: Sizes, lr: float
 ) -> Plan:
-    """Return the plan of `nad_sweep` on the networks of a plan of NADs.
+    """Plan `nad_sweep` with the networks of a plan of NADs.
 
     Args:
         estimates: The plan of the NADs.
@@ -220,55 +246,68 @@ def plan_sweep(
         sizes: Sizes of the profile.
         lr: Learning rate of the first step.
     """
-    how = Training(EPOCHS, lr, 0.0, 0.0, "linear")
+    training = Training(EPOCHS, lr, 0.0, 0.0, "linear")
     members: dict[str, Any] = {}
     for name, request in estimates.members.items():
+        indices = choose_indices(len(nads[name].directions), sizes.indices)
         members[name] = Member(
             request.specification,
-            how,
-            Sweep(choose_indices(len(nads[name].directions), sizes.indices)),
+            training,
+            Sweep(indices),
             (estimates.estimator.estimand,),
             input=request.source.input,
             own=request.own,
         )
-    dimension = math.prod(request.source.input)
-    settings = Settings(
-        amplitude(dimension, sizes.samples), dict.fromkeys(members, SIGMA)
-    )
+        dimension = math.prod(request.source.input)  # the same for all networks
+    eps = choose_amplitude(dimension, sizes.samples)
+    settings = Settings(eps, dict.fromkeys(members, SIGMA))
     tests = max(1, min(TESTS, VALUES // dimension))
     seeds = tuple(range(sizes.seeds))
     return Plan("nad_sweep", "profile", seeds, sizes.samples, tests, settings, members)
 
 
 def choose_indices(count: int, most: int) -> tuple[int, ...]:
-    """Choose indices of `count` NADs, half of them even on a logarithmic axis, on which
-    accuracy begins to drop, and half on a linear one, on which most NADs are far out.
+    """Choose indices of the NADs along which networks are trained.
+
+    Half of them are even on a logarithmic axis, on which accuracy begins to drop, and
+    half on a linear one, on which most NADs are far out.
+
+    Args:
+        count: Number of NADs.
+        most: Number of indices, at most.
     """
     half = INDICES[1] // 2
     logarithmic = np.geomspace(1, count, half) - 1
     linear = np.linspace(0, count - 1, half + 2)
     indices = np.unique(np.rint([*logarithmic, *linear]).astype(int))
-    chosen = np.linspace(0, len(indices) - 1, min(most, len(indices)))
-    return tuple(indices[np.rint(chosen).astype(int)].tolist())
+    positions = np.linspace(0, len(indices) - 1, min(most, len(indices)))
+    return tuple(indices[np.rint(positions).astype(int)].tolist())
 
 
-def amplitude(dimension: int, samples: int) -> float:
-    """Return the ε at which D(v) is as easy as in paper 1, whatever the input's size.
+def choose_amplitude(dimension: int, samples: int) -> float:
+    """Choose the ε at which D(v) is as easy as in paper 1, whatever the input's size.
 
     After n training samples, the difference of the class means classifies new samples
     correctly with probability Φ(ε²√(n/(D − 1))/σ²) = Φ(3.13) = 99.9 %.
+
+    Args:
+        dimension: Number D of values of an input.
+        samples: Number n of training samples.
     """
     return SIGMA * (REACH * ((dimension - 1) / samples) ** 0.5) ** 0.5
 
 
 def digest_own_files() -> dict[str, str]:
-    """Return the sha256, by path, of the loaded modules that are not installed."""
-    installed = (code.PACKAGE, Path(sysconfig.get_path("stdlib")))
+    """The sha256, by path, of the loaded modules that are not installed."""
+    standard_library = Path(sysconfig.get_path("stdlib"))
     digests = {}
     for name, module in sorted(sys.modules.items()):
         path = Path(getattr(module, "__file__", None) or code.PACKAGE)
-        known = any(path.is_relative_to(folder) for folder in installed)
-        other = "site-packages" in path.parts or name == "__main__"
-        if path.is_file() and not (known or other):
+        installed = (
+            path.is_relative_to(code.PACKAGE)
+            or path.is_relative_to(standard_library)
+            or "site-packages" in path.parts
+        )
+        if path.is_file() and not installed and name != "__main__":
             digests[os.path.relpath(path)] = file_digest(path)
     return digests

@@ -48,19 +48,21 @@ class Response:
         With the unitary discrete Fourier transform r̂ of a vector's channel its square
         is Σ |r̂(k)|², whose mean over k is tr C/D (Parseval).
         """
-        total = np.zeros(self.shape[1:])
+        size = self.shape[1:]
+        total = np.zeros(size)
         for row in self.rows:
-            transform = np.fft.fft2(row.reshape(-1, *self.shape[1:]), norm="ortho")
+            transform = np.fft.fft2(row.reshape(-1, *size), norm="ortho")
             total += (np.abs(transform) ** 2).mean(0)
         return np.sqrt(np.fft.fftshift(total) / (self.mean or 1))
 
     @functools.cached_property
     def half(self) -> np.ndarray:
-        """One of each two frequencies k and −k, whose waves are the same, (H, W)
-        booleans."""
+        """Whether a frequency is the first of k and −k, whose waves are equal."""
         _, height, width = self.shape
         index = np.fft.fftshift(np.arange(height * width).reshape(height, width))
-        return index <= -(index // width) % height * width + -index % width
+        row = -(index // width) % height
+        column = -index % width
+        return index <= row * width + column
 
     @functools.cached_property
     def frequencies(self) -> pd.DataFrame:
@@ -69,28 +71,40 @@ class Response:
 
         Equal responses are in the order of their frequencies, not of their last bits.
         """
-        places = np.argwhere(self.half) - np.array(self.half.shape) // 2
-        table = pd.DataFrame(places, columns=["k_row", "k_col"])
+        k = np.argwhere(self.half) - np.array(self.half.shape) // 2
+        table = pd.DataFrame(k, columns=["k_row", "k_col"])
         table["response"] = self.waves[self.half]
-        rounded = table["response"].round(6)
-        return table.loc[rounded.sort_values(kind="stable").index].reset_index(
-            drop=True
-        )
+        order = table["response"].round(6).sort_values(kind="stable").index
+        return table.loc[order].reset_index(drop=True)
 
     @functools.cached_property
     def bands(self) -> dict[str, float]:
-        """The root mean square of the response along coarse waves, of up to a quarter
-        of the finest frequency, and along fine ones, of more than three quarters, which
-        inputs of one pixel lack.
+        """The root mean square of the response along coarse and along fine waves.
+
+        Coarse waves have up to a quarter of the finest frequency, fine ones more than
+        three quarters. Inputs of one pixel have no fine waves.
         """
         finest = np.array(self.shape[1:]).reshape(2, 1, 1) // 2
-        offset = abs(np.indices(self.shape[1:]) - finest) / np.maximum(finest, 1)
-        reach = offset.max(0)
-        bands = {"coarse": self.waves[reach <= 0.25], "fine": self.waves[reach > 0.75]}
-        return {name: np.sqrt((at**2).mean()) for name, at in bands.items() if at.size}
+        k = np.abs(np.indices(self.shape[1:]) - finest)
+        fraction = (k / np.maximum(finest, 1)).max(0)
+        coarse = self.waves[fraction <= 0.25]
+        fine = self.waves[fraction > 0.75]
+        bands = {"coarse": np.sqrt((coarse**2).mean())}
+        if fine.size:
+            bands["fine"] = np.sqrt((fine**2).mean())
+        return bands
 
 
 def wave(row: int, column: int, shape: tuple[int, int, int]) -> np.ndarray:
-    """Return the unit vector (D,) of a plane wave, the same in every channel."""
+    """Return the unit vector of a plane wave, the same in every channel.
+
+    Args:
+        row: Frequency along the height.
+        column: Frequency along the width.
+        shape: (C, H, W) of one input.
+
+    Returns:
+        The vector (D,).
+    """
     channels, *size = shape
     return np.tile(fourier(row, column, size), channels) / channels**0.5

@@ -7,8 +7,8 @@ import numpy as np
 
 from pipeline.measures.ranks import spearman
 from pipeline.profile.checkpoint import Checkpoint
-from pipeline.report.comparison import number
-from pipeline.report.fourier import DIRECTION, pair
+from pipeline.report.comparison import format_number
+from pipeline.report.fourier import format_frequency
 
 if TYPE_CHECKING:
     from pipeline.profile.page import Profile
@@ -23,65 +23,67 @@ KNOWN = 0.15  # relative error of C up to which NADs count as known
 NOISY = 0.5  # relative error of C above which they are mostly sampling error
 
 
-def floored(responses: np.ndarray) -> np.ndarray:
-    """Return responses of at least `FLOOR`, of which ratios can be taken."""
+def limit_below(responses: np.ndarray) -> np.ndarray:
+    """Limit responses to at least `FLOOR`, so that ratios can be taken."""
     return np.maximum(responses, FLOOR)
 
 
-def times(value: float) -> str:
-    """Return a response as text: ×14, ×0.031; below `FLOOR` it is 0."""
-    return f"×{value if value > FLOOR else 0:.2g}" if value < 9.95 else f"×{value:.0f}"
+def format_response(value: float) -> str:
+    """Format a response: ×14, ×0.031, and ×0 below `FLOOR`."""
+    if value <= FLOOR:
+        return "×0"
+    return f"×{value:.2g}" if value < 9.95 else f"×{value:.0f}"
 
 
-def listed(indices: Sequence[int]) -> str:
-    """Return NAD indices as text."""
+def format_indices(indices: Sequence[int]) -> str:
+    """Format NAD indices, such as 'NAD 0, 18'."""
     return f"NAD {', '.join(map(str, indices)) or 'none'}"
 
 
-def sees(profile: "Profile") -> str:
-    """Return the sentences on what a network is sensitive to and learns."""
-    first = times(profile.response.along(profile.nads.directions[:1])[0])
-    bands = ", ".join(
-        f"{times(response)} to {name} waves"
-        for name, response in profile.response.bands.items()
-    )
+def describe_seen(profile: "Profile") -> str:
+    """Describe what a network is sensitive to and learns."""
+    first = profile.response.along(profile.nads.directions[:1])[0]
+    texts = [f"{format_response(first)} to its first NAD"]
+    for name, response in profile.response.bands.items():
+        texts.append(f"{format_response(response)} to {name} waves")
     rows = profile.accuracies
-    seen = listed(rows.index[rows["mean"] >= SEEN])
+    seen = format_indices(rows.index[rows["mean"] >= SEEN])
     return (
-        f"Before training, its response relative to a random pattern is {first} to its "
-        f"first NAD, {bands}. Test accuracy is at least {SEEN:.0%} along {seen}."
+        f"Before training, its response relative to a random pattern is "
+        f"{', '.join(texts)}. Test accuracy is at least {SEEN:.0%} along {seen}."
     )
 
 
-def may_miss(profile: "Profile") -> str:
-    """Return the sentences on what a network may fail to see."""
+def describe_missed(profile: "Profile") -> str:
+    """Describe what a network may fail to see."""
     rows = profile.accuracies
     missed = rows[rows["mean"] <= UNSEEN]
-    count = (missed["fitted"] == missed["seeds"]).sum()
+    fitted = (missed["fitted"] == missed["seeds"]).sum()
     weakest = profile.response.frequencies.iloc[0]
     return (
-        f"Test accuracy is at most {UNSEEN:.0%} along {listed(missed.index)} "
-        f"(networks are fitted along {count} of {len(missed)}). The weakest response to a wave is "
-        f"{times(weakest['response'])}, at {pair(weakest[DIRECTION])}."
+        f"Test accuracy is at most {UNSEEN:.0%} along {format_indices(missed.index)} "
+        f"(networks are fitted along {fitted} of {len(missed)}). The weakest response "
+        f"to a wave is {format_response(weakest['response'])}, "
+        f"at {format_frequency(weakest)}."
     )
 
 
-def what_to_do(profile: "Profile") -> str:
-    """Return the advice on a network."""
+def advise(profile: "Profile") -> str:
+    """Advise what to do about a network."""
     if profile.nads.error > NOISY:
         return "Give more --minutes or a smaller --input: its NADs are mostly noise."
     if not profile.fitted:
         return "Try --lr 0.1, or more --minutes: no trained network is fitted."
     if (profile.accuracies["mean"] <= UNSEEN).any():
         return (
-            "If your classes differ along what it may miss, change its strides, poolings "
-            "or patches, or filter, rescale or crop the images."
+            "If your classes differ along what it may miss, change its strides, "
+            "poolings or patches, or filter, rescale or crop the images."
         )
     return "Nothing: it misses no direction that was tested."
 
 
-def trust(profile: "Profile") -> str:
-    """Return what the numbers of one network can be trusted for."""
+def describe_trust(profile: "Profile") -> str:
+    """Describe what the numbers of one network can be trusted for."""
     error = profile.nads.error
     known = "NADs are known"
     if error > KNOWN:
@@ -100,47 +102,45 @@ def trust(profile: "Profile") -> str:
 
 
 def compare(a: "Profile", b: "Profile") -> str:
-    """Return the sentence on the waves to which network a responds at least twice as
-    strongly as network b, by two standard errors of the ratio."""
-    errors = [
-        each.nads.standard_errors[0] / each.nads.eigenvalues[0] for each in (a, b)
-    ]
-    least = 2 * np.exp(np.hypot(*errors))  # that of √λ is half of that of λ
+    """Count the waves to which network a responds at least twice as strongly as b, by
+    two standard errors of the ratio."""
+    error_a = a.nads.standard_errors[0] / a.nads.eigenvalues[0]
+    error_b = b.nads.standard_errors[0] / b.nads.eigenvalues[0]
+    # The relative error of √λ is half of that of λ.
+    least = 2 * np.exp(np.hypot(error_a, error_b))
     half = a.response.half
-    ratio = half * floored(a.response.waves) / floored(b.response.waves)
+    ratio = half * limit_below(a.response.waves) / limit_below(b.response.waves)
     place = np.unravel_index(ratio.argmax(), ratio.shape)
-    frequency = dict(
-        zip(DIRECTION, np.subtract(place, np.array(ratio.shape) // 2), strict=True)
-    )
+    rows, columns = ratio.shape
+    frequency = {"k_row": place[0] - rows // 2, "k_col": place[1] - columns // 2}
     return (
         f"{a.label} responds at least twice as strongly as {b.label} to "
         f"{(ratio >= least).sum():,} of {half.sum():,} waves, relatively most to "
-        f"{pair(frequency)}: {times(a.response.waves[place])} and "
-        f"{times(b.response.waves[place])}."
+        f"{format_frequency(frequency)}: {format_response(a.response.waves[place])} "
+        f"and {format_response(b.response.waves[place])}."
     )
 
 
-def learned(checkpoint: Checkpoint, profile: "Profile") -> str:
-    """Return the sentences on a trained network's response beside untrained ones."""
+def describe_checkpoint(checkpoint: Checkpoint, profile: "Profile") -> str:
+    """Describe a trained network's response beside that of untrained ones."""
     directions = profile.nads.directions
     first = directions[:FIRST]
-    after, before = (
-        (run.along(first) ** 2).sum() / first.shape[1]
-        for run in (checkpoint.after, checkpoint.before)
-    )
-    bands = "; ".join(
-        f"{times(response)} to {name} waves ({times(checkpoint.before.bands[name])})"
-        for name, response in checkpoint.after.bands.items()
-    )
+    count, dimension = first.shape
+    before = (checkpoint.before.along(first) ** 2).sum() / dimension
+    after = (checkpoint.after.along(first) ** 2).sum() / dimension
+    bands = []
+    for name, response in checkpoint.after.bands.items():
+        untrained = format_response(checkpoint.before.bands[name])
+        bands.append(f"{format_response(response)} to {name} waves ({untrained})")
     rho = spearman(
         checkpoint.before.along(directions), checkpoint.after.along(directions)
     )
     return (
-        f"Test accuracy is {checkpoint.accuracy:.1%} on {checkpoint.tested:,} images of "
-        f"{checkpoint.images}, with {checkpoint.answers} of {checkpoint.classes} answers. "
-        f"The architecture's first {len(first)} NADs hold {after:.1%} of its squared "
+        f"Test accuracy is {checkpoint.accuracy:.1%} on {checkpoint.tested:,} images "
+        f"of {checkpoint.images}, with {checkpoint.answers} of {checkpoint.classes} "
+        f"answers. The architecture's first {count} NADs hold {after:.1%} of its squared "
         f"response (before training {before:.1%}, by chance "
-        f"{len(first) / first.shape[1]:.1%}). Its response is {bands}. Along all "
+        f"{count / dimension:.1%}). Its response is {'; '.join(bands)}. Along all "
         f"{len(directions):,} NADs, Spearman's ρ of the responses before and after "
-        f"training is {number(rho, 2)}."
+        f"training is {format_number(rho, 2)}."
     )

@@ -31,21 +31,21 @@ MINUTE = 60.0  # seconds between two lines of progress
 
 @contextlib.contextmanager
 def progress(what: str, total: int, count: Callable[[], int]) -> Iterator[None]:
-    """Context that prints a line a minute if there is no terminal to draw a bar on.
+    """Print a line a minute while the context lasts, unless a terminal shows a bar.
 
     Args:
-        what: The things that are done.
-        total: Number of things to do, at most.
-        count: Returns the number of things that are done.
+        what: What is done, in the plural.
+        total: How many there are to do, at most.
+        count: Returns how many are done.
     """
-    ended = threading.Event()
-    started = time.monotonic()
+    end = threading.Event()
+    start = time.monotonic()
     before = count()
 
     def print_lines() -> None:
-        while not ended.wait(MINUTE):
+        while not end.wait(MINUTE):
             done = count()
-            minutes = (time.monotonic() - started) / 60
+            minutes = (time.monotonic() - start) / 60
             left = math.ceil(minutes * (total - done) / max(1, done - before))
             print(f"  {what}: {done:,} of {total:,}, about {left:,} min left")
 
@@ -55,12 +55,14 @@ def progress(what: str, total: int, count: Callable[[], int]) -> Iterator[None]:
     try:
         yield
     finally:
-        ended.set()
+        end.set()
         if thread.ident:
             thread.join()
 
 
-def estimate(plan: NADsPlan, device: torch.device) -> dict[str, tuple[NADs, Response]]:
+def estimate(
+    plan: NADsPlan, device: torch.device
+) -> tuple[dict[str, NADs], dict[str, Response]]:
     """Estimate NADs and the response along any direction.
 
     Args:
@@ -68,36 +70,39 @@ def estimate(plan: NADsPlan, device: torch.device) -> dict[str, tuple[NADs, Resp
         device: Where networks are run.
 
     Returns:
-        NADs and response by architecture.
+        NADs and responses, each by architecture.
     """
-    results = {}
+    nads = {}
+    responses = {}
     for task in make_tasks(plan, device):
-        nads, response = _estimate_one(task)
+        found, responses[task.name] = _estimate_network(task)
         print(
-            f"{task.name}: {len(nads.directions):,} NADs ({nads.estimand}) from "
-            f"{nads.networks:,} untrained networks, relative error of C {nads.error:.2f}"
+            f"{task.name}: {len(found.directions):,} NADs ({found.estimand}) from "
+            f"{found.networks:,} untrained networks, "
+            f"relative error of C {found.error:.2f}"
         )
-        results[task.name] = nads, response
-    return results
+        nads[task.name] = found
+    return nads, responses
 
 
-def _estimate_one(task: Task) -> tuple[NADs, Response]:
+def _estimate_network(task: Task) -> tuple[NADs, Response]:
     estimation = task.estimation
     accumulator = estimation.accumulator
     what = f"untrained networks of {task.name}"
     with progress(what, estimation.networks, lambda: accumulator.count):
-        if not isinstance(accumulator, Leading):
-            nads = task.nads()
-            rows = np.sqrt(np.maximum(nads.eigenvalues, 0))[:, None] * nads.directions
-        else:  # the cache would hold the first NADs, not the response to all others
+        if isinstance(accumulator, Leading):
+            # The cache would hold the first NADs, not the response to all others.
             estimation.run(run_on_workers, what)
             nads = estimation.nads()
             rows = accumulator.rows / np.float32(nads.networks**0.5)
+        else:
+            nads = task.nads()
+            rows = np.sqrt(np.maximum(nads.eigenvalues, 0))[:, None] * nads.directions
     return nads, Response(rows, nads.shape)
 
 
 def train(plan: Plan, nads: Mapping[str, NADs], device: torch.device) -> pd.DataFrame:
-    """Train the networks of a plan that the cache does not hold, and test all.
+    """Train the networks of a plan that are not cached, and test all networks.
 
     Args:
         plan: A plan of `nad_sweep`.
@@ -109,7 +114,7 @@ def train(plan: Plan, nads: Mapping[str, NADs], device: torch.device) -> pd.Data
 
     Raises:
         InputError: If a network diverged.
-        Exception: What ended a training otherwise.
+        Exception: If a training failed otherwise.
     """
     experiment = experiments.find(plan.experiment)
     vectors = experiment.directions(plan, lambda name, estimand: vars(nads[name]))
@@ -120,11 +125,13 @@ def train(plan: Plan, nads: Mapping[str, NADs], device: torch.device) -> pd.Data
     check_unchanged()  # the keys are digests of the present files
     missing = [job for job in jobs if store.get(job.key) is None]
     print(f"networks to train: {len(missing)}; cached: {len(jobs) - len(missing)}")
-    with progress(
-        "trained networks", len(jobs), lambda: sum(store.holds(job.key) for job in jobs)
-    ):
-        _, failed = run.train(missing, data, device, store)
-    for job, error in failed:
+
+    def count_finished() -> int:
+        return sum(store.holds(job.key) for job in jobs)
+
+    with progress("trained networks", len(jobs), count_finished):
+        _, failures = run.train(missing, data, device, store)
+    for job, error in failures:
         if isinstance(error, Diverged):
             raise InputError(f"{job.cell['architecture']}: {error}; set it with --lr")
         raise error
@@ -132,7 +139,7 @@ def train(plan: Plan, nads: Mapping[str, NADs], device: torch.device) -> pd.Data
     trained = run.tables(jobs, outcomes, experiment.coordinates)["training"]
     evaluated = []
     for job in jobs:
-        stored = job.cell, job.specification, str(store.path(job.key))
-        rows, _ = evaluation.evaluate_one(device, data, stored)
+        network = (job.cell, job.specification, str(store.path(job.key)))
+        rows, _ = evaluation.evaluate_one(device, data, network)
         evaluated.append(rows)
     return evaluation.tables(cells, evaluated, trained, experiment)["results"]

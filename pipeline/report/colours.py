@@ -1,93 +1,100 @@
-"""`colours` in the report: accuracy on D(v), v a wave of one colour (not in the
-papers)."""
+"""`colours` in the report: accuracy on D(v) for one colour of v (not in the papers)."""
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import fitted
 from pipeline.report import fourier, style
-from pipeline.report.comparison import mean_text, number
+from pipeline.report.comparison import format_mean, format_number
 from pipeline.report.fourier import DIRECTION
 from pipeline.report.page import Finding, Picture, Rows, Section
-from pipeline.report.run import Evaluated, Report, not_fitted
+from pipeline.report.run import Record, Report, explain_unfitted
 from pipeline.training.fourier import AXES
 
 NAMES = {axis: axis.replace("_", "–") for axis in AXES}
+"""Names of the colours in figures, by axis."""
 
 
-def maps(experiment: Evaluated, caption: str) -> Figure:
-    """Accuracy over the frequency of v, a row for each network and a column for each
-    colour."""
-
-    def drawn(name, axis):
-        return fourier.by_direction(experiment.of(name, axis=axis))
-
-    rows = [
-        [
-            (
-                f"{label}, {colour}",
-                fourier.completed(experiment, name, drawn(name, axis)),
-            )
-            for axis, colour in NAMES.items()
-        ]
-        for name, label in experiment.labels.items()
-    ]
+def draw_maps(record: Record, caption: str) -> Figure:
+    """Draw accuracy over frequency, a row per network and a column per colour."""
+    rows = []
+    for name, label in record.labels.items():
+        row = []
+        for axis, colour in NAMES.items():
+            results = record.select_results(name, axis=axis)
+            cells = fourier.average_by_direction(results)
+            whole = fourier.add_transposes(record, name, cells)
+            row.append((f"{label}, {colour}", whole))
+        rows.append(row)
+    figure = fourier.draw_accuracy_maps(rows)
     title = "Accuracy on D(v) over the frequency of v, by its colour"
-    return style.finish(fourier.accuracy_maps(rows), title, caption, experiment.notice)
+    return style.finish(figure, title, caption, record.notice)
 
 
-def above_grey(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The points of accuracy that one architecture gains in each colour over the same
-    waves in grey, with their standard error, `mean` and `sem` by axis; and how many
-    waves and seeds these are of.
+def measure_gains(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Measure the gain in accuracy of each colour over grey at the same frequencies.
 
-    They are those fitted in every colour; without any there are no points.
+    Only frequencies and seeds that are fitted in every colour count.
+
+    Args:
+        rows: Results of one architecture.
+
+    Returns:
+        The gains in points, with columns mean and sem (its standard error) and a row
+        per colour, none if nothing was fitted; and the number of fitted frequencies
+        and seeds, of all.
     """
     keys = ["seed", *DIRECTION]
-    waves = rows.assign(fitted=fitted(rows)).pivot(index=keys, columns="axis")
-    every = waves["accuracy"][waves["fitted"].all(axis=1)]
-    gains = 100 * every[list(NAMES)[1:]].sub(every["grey"], axis=0)
-    return gains.agg(["mean", "sem"]).T.dropna(
-        how="all"
-    ), f"{len(every)} of {len(waves)}"
+    cells = rows.assign(fitted=fitted(rows)).pivot(index=keys, columns="axis")
+    accuracy = cells["accuracy"][cells["fitted"].all(axis=1)]
+    colours = list(NAMES)[1:]
+    gains = 100 * accuracy[colours].sub(accuracy["grey"], axis=0)
+    statistics = gains.agg(["mean", "sem"]).T.dropna(how="all")
+    return statistics, f"{len(accuracy)} of {len(cells)}"
 
 
-def table(experiment: Evaluated) -> Rows:
+def make_table(record: Record) -> Rows:
     """The table, a row for each network and colour."""
-    for name, label in experiment.labels.items():
-        gains, count = above_grey(experiment.of(name))
+    for name, label in record.labels.items():
+        gains, count = measure_gains(record.select_results(name))
         for axis, colour in NAMES.items():
-            row = {"network": label, "colour": colour}
-            row |= fourier.said_of(experiment.of(name, axis=axis))
+            cells = record.select_results(name, axis=axis)
+            row = {"network": label, "colour": colour, **fourier.describe_map(cells)}
             if axis in gains.index:
-                row["points above grey, ± standard error"] = mean_text(
-                    *gains.loc[axis], 2
-                )
+                mean, error = gains.loc[axis]
+                row["points above grey, ± standard error"] = format_mean(mean, error, 2)
                 row["waves and seeds fitted in every colour"] = count
             yield row
 
 
-def finding(run: Report) -> Finding:
-    """What the colours give one network beside grey."""
-    experiment, name, label = run.shown("colours")
-    gains, count = above_grey(experiment.of(name))
-    points = [
-        f"{number(abs(gain), 1)} points {'worse' if gain < 0 else 'better'} in {NAMES[axis]}"
-        for axis, gain in gains["mean"].items()
-    ]
+def make_finding(run: Report) -> Finding:
+    """The gain of each colour over grey for one network."""
+    record, name, label = run.choose_network("colours")
+    gains, count = measure_gains(record.select_results(name))
+    if gains.empty:
+        text = f"No wave was fitted in every colour by {label}"
+        return Finding(name, text, f"{count} fitted")
+    points = []
+    for axis, gain in gains["mean"].items():
+        verdict = "worse" if gain < 0 else "better"
+        points.append(
+            f"{format_number(abs(gain), 1)} points {verdict} in {NAMES[axis]}"
+        )
     text = f"{label} is {' and '.join(points)} than in grey"
-    text = text if points else f"No wave was fitted in every colour by {label}"
-    errors = ", ".join(number(error, 1) for error in gains["sem"].dropna())
-    spread = f"standard error {errors}; " if errors else ""
+    errors = [format_number(error, 1) for error in gains["sem"].dropna()]
+    spread = f"standard error {', '.join(errors)}; " if errors else ""
     return Finding(name, text, f"{spread}{count} fitted")
 
 
-def section(run: Report) -> Section:
+def make_section(run: Report) -> Section:
     """The section of `colours`."""
-    experiment = run.experiments["colours"]
-    caption = f"{experiment.sizes()} · {experiment.science()}{fourier.transposed_text(experiment)}"
-    figure = maps(
-        experiment, f"{caption}\n{not_fitted('hatched or “nowhere all fitted”')}"
+    record = run.experiments["colours"]
+    caption = (
+        f"{record.describe_sizes()} · {record.describe_problem()}"
+        f"{fourier.describe_transposes(record)}"
     )
-    picture = Picture("colours_maps", figure)
-    return Section(experiment, caption, [*table(experiment)], [picture], finding(run))
+    mark = explain_unfitted("hatched or “nowhere all fitted”")
+    picture = Picture("colours_maps", draw_maps(record, f"{caption}\n{mark}"))
+    return Section(
+        record, caption, list(make_table(record)), [picture], make_finding(run)
+    )

@@ -1,5 +1,5 @@
-"""Numbers as the report writes them: accuracies, what they rest on, ours beside
-published ones."""
+"""Numbers as the report writes them: accuracies, spreads, and distances from the
+published values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,60 +10,80 @@ import pandas as pd
 from pipeline.measures.fitted import fitted
 
 
-def number(value: float, digits: int) -> str:
-    """A number with `digits` decimals, a true minus sign, and no minus sign before
-    zero."""
+def format_number(value: float, digits: int) -> str:
+    """Format a number with a true minus sign, and zero without any sign.
+
+    Args:
+        value: The number.
+        digits: Number of decimals.
+    """
     return f"{value:z,.{digits}f}".replace("-", "−")
 
 
-def mean_text(mean: float, deviation: float, digits: int = 1) -> str:
-    """A mean with its standard deviation, which is nan for a single value and then left
-    out."""
-    spread = "" if np.isnan(deviation) else f" ± {number(deviation, digits)}"
-    return number(mean, digits) + spread
+def format_mean(mean: float, deviation: float, digits: int = 1) -> str:
+    """Format a mean ± its standard deviation.
 
-
-def percent(mean: float, deviation: float) -> str:
-    """An accuracy in per cent with its standard deviation over seeds."""
-    return mean_text(100 * mean, 100 * deviation)
-
-
-def accuracy(row: Mapping[str, Any]) -> str:
-    """`percent` of a row with the columns mean and std."""
-    return percent(row["mean"], row["std"])
-
-
-def share(cell: Mapping[str, float]) -> str:
-    """The mean of a cell in per cent, which is rounded as in summary.csv: '99.9 %'."""
-    return f"{number(round(cell['mean'], 4), 1)} %"
-
-
-def training(row: Mapping[str, Any]) -> str:
-    """Training accuracy in per cent of a row of summary.csv, and the number of fitted
-    networks."""
-    return (
-        f"{100 * row['train_accuracy']:.1f} ({row['fitted']:.0f} of {row['seeds']:.0f})"
-    )
-
-
-def basis(rows: pd.DataFrame, *quoted: Mapping[str, Any]) -> str:
-    """What a sentence on rows of results.csv rests on, one row a network.
-
-    '± 0.1, 0.2; 2 seeds, 5 of 8 networks fitted', of quoted cells in per cent.
+    Args:
+        mean: The mean.
+        deviation: The standard deviation; nan, for a single value, is left out.
+        digits: Number of decimals.
     """
-    spreads = [number(cell["std"], 1) for cell in quoted if not np.isnan(cell["std"])]
+    text = format_number(mean, digits)
+    if np.isnan(deviation):
+        return text
+    return f"{text} ± {format_number(deviation, digits)}"
+
+
+def format_percent(mean: float, deviation: float) -> str:
+    """Format a fraction in per cent with its standard deviation."""
+    return format_mean(100 * mean, 100 * deviation)
+
+
+def format_accuracy(row: Mapping[str, Any]) -> str:
+    """Format the accuracy in a row with the columns mean and std."""
+    return format_percent(row["mean"], row["std"])
+
+
+def format_share(cell: Mapping[str, float]) -> str:
+    """Format the mean of a cell in per cent, such as '99.9 %'."""
+    rounded = round(cell["mean"], 4)  # as in summary.csv
+    return f"{format_number(rounded, 1)} %"
+
+
+def format_training(row: Mapping[str, Any]) -> str:
+    """Format the training accuracy and the number of fitted networks in a row of
+    summary.csv."""
+    percent = 100 * row["train_accuracy"]
+    return f"{percent:.1f} ({row['fitted']:.0f} of {row['seeds']:.0f})"
+
+
+def describe_basis(rows: pd.DataFrame, *cells: Mapping[str, float]) -> str:
+    """Describe what a sentence rests on: '± 0.1; 2 seeds, 5 of 8 networks fitted'.
+
+    Args:
+        rows: Results of the networks that it is about, one row each.
+        cells: The cells that it quotes, in per cent.
+    """
+    spreads = [
+        format_number(cell["std"], 1) for cell in cells if not np.isnan(cell["std"])
+    ]
     spread = f"± {', '.join(spreads)}; " if spreads else ""
-    seeds = rows["seed"].nunique()
-    networks = f"{fitted(rows).sum()} of {len(rows)} networks fitted"
-    return f"{spread}{seeds} seed{'s' if seeds > 1 else ''}, {networks}"
+    count = rows["seed"].nunique()
+    seeds = "1 seed" if count == 1 else f"{count} seeds"
+    return f"{spread}{seeds}, {fitted(rows).sum()} of {len(rows)} networks fitted"
 
 
-def rms_text(ours: pd.Series, published: pd.Series) -> str:
-    """Root mean square difference of two series at their common keys, and the number of
-    these."""
+def format_rms(ours: pd.Series, published: pd.Series) -> str:
+    """Format the root mean square difference of two series.
+
+    Args:
+        ours: Our values.
+        published: The published values.
+
+    Returns:
+        The difference at the keys of both series, and the number of these keys.
+    """
     difference = (ours - published).dropna()
-    return (
-        f"{(difference**2).mean() ** 0.5:.1f} ({len(difference)})"
-        if len(difference)
-        else "–"
-    )
+    if difference.empty:
+        return "–"
+    return f"{(difference**2).mean() ** 0.5:.1f} ({len(difference)})"

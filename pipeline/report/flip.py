@@ -6,10 +6,22 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, basis, mean_text, number, training
+from pipeline.report.comparison import (
+    describe_basis,
+    format_accuracy,
+    format_mean,
+    format_number,
+    format_training,
+)
 from pipeline.report.page import Finding, Picture, Rows, Section
-from pipeline.report.published import table as published_table
-from pipeline.report.run import Evaluated, Published, Report, not_fitted, percents
+from pipeline.report.published import read_published
+from pipeline.report.run import (
+    Published,
+    Record,
+    Report,
+    average_percent,
+    explain_unfitted,
+)
 
 MAPS = {
     "plain": "unchanged",
@@ -28,117 +40,146 @@ MAPS = {
 PAPERS = ("plain", "flipped")  # the maps of table 1
 
 
-def maps_of(experiment: Evaluated) -> dict[str, str]:
+def list_maps(record: Record) -> dict[str, str]:
     """The maps with which networks were trained, in order, and their tick labels."""
-    names = set(experiment.results["images"])
+    names = set(record.results["images"])
     blocks = sorted(
-        int(name.partition("_")[2]) for name in names if name.startswith("rotated_")
+        int(name.removeprefix("rotated_"))
+        for name in names
+        if name.startswith("rotated_")
     )
     labels = {}
     for name, text in MAPS.items():
         if name == "rotated":
             for block in blocks:
                 labels[f"rotated_{block}"] = f"rotated in\nblocks of {block}"
-        labels[name] = text
-    return {name: text for name, text in labels.items() if name in names}
+        if name in names:
+            labels[name] = text
+    return labels
 
 
-def curves(experiment: Evaluated, published: Published, caption: str) -> Figure:
-    """Test accuracy after each map, trained and tested alike, a line for each network
-    (table 1).
+def draw_accuracies(record: Record, published: Published, caption: str) -> Figure:
+    """Draw test accuracy after each map, a line for each network (table 1).
 
-    Published accuracies are orange. Markers are hollow where not every network was
-    fitted.
+    Training and test images are mapped alike. Published accuracies are orange.
+
+    Args:
+        record: The run of `flip`.
+        published: Accuracies in per cent by map.
+        caption: The caption.
     """
-    maps = maps_of(experiment)
+    maps = list_maps(record)
     positions = {name: position for position, name in enumerate(maps)}
-    figure, ((panel,),) = style.new(1, 1, max(6.4, 0.95 * len(maps) + 2.6), 4.2)
-    chance = 100 / len(experiment.images["classes"])
+    width = max(6.4, 0.95 * len(maps) + 2.6)
+    figure, ((panel,),) = style.new_figure(1, 1, width, 4.2)
+    chance = 100 / len(record.images["classes"])
     panel.axhline(chance, color="0.6", linewidth=0.9, label="chance")
-    cells = percents(experiment.results, ["architecture", "images"])
-    for (name, label), look in zip(
-        experiment.labels.items(), style.CURVES, strict=False
-    ):
+    cells = average_percent(record.results, ["architecture", "images"])
+    for (name, label), look in zip(record.labels.items(), style.CURVES, strict=False):
         own = cells.loc[name]
-        own = own.loc[[name for name in maps if name in own.index]]
-        at = [positions[name] for name in own.index]
-        look = look | {"markersize": 5, "linewidth": 1.3, "capsize": 2.5}
-        style.curve(panel, at, own, label=label, **look)
+        own = own.loc[[images for images in maps if images in own.index]]
+        x = [positions[images] for images in own.index]
+        style.draw_curve(
+            panel, x, own, label=label, markersize=5, linewidth=1.3, capsize=2.5, **look
+        )
+        last = own["mean"].iloc[-1]
         panel.annotate(
-            f"{own['mean'].iloc[-1]:.1f}",
-            (at[-1], own["mean"].iloc[-1]),
+            f"{last:.1f}",
+            (x[-1], last),
             (6, -3),
             textcoords="offset points",
             color=look["color"],
         )
         if name in published:
-            theirs = [published[name].values[images] for images in PAPERS]
-            at = [positions[images] for images in PAPERS]
-            behind = style.BEHIND | {"marker": look["marker"], "linestyle": ":"}
-            text = published[name].name + published[name].width
-            panel.plot(at, theirs, markersize=6, label=text, **behind)
+            panel.plot(
+                [positions[images] for images in PAPERS],
+                [published[name].values[images] for images in PAPERS],
+                marker=look["marker"],
+                linestyle=":",
+                markersize=6,
+                label=published[name].name + published[name].width,
+                **style.BEHIND,
+            )
     panel.set_xticks(range(len(maps)), maps.values())
     panel.set(ylabel="test accuracy (%)", ylim=(0, 102), xlim=(-0.4, len(maps) - 0.4))
     panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
-    title = "Accuracy on images whose NAD coefficients are changed, in training and test alike"
-    return style.finish(figure, title, caption, experiment.notice)
+    title = (
+        "Accuracy on images whose NAD coefficients are changed, "
+        "in training and test alike"
+    )
+    return style.finish(figure, title, caption, record.notice)
 
 
-def loss(experiment: Evaluated, name: str, images: str = "flipped") -> pd.Series:
-    """Mean and std over seeds of the points of accuracy that a map costs one
-    architecture."""
-    seeds = experiment.of(name).pivot(index="seed", columns="images", values="accuracy")
+def measure_loss(
+    record: Record, architecture: str, images: str = "flipped"
+) -> pd.Series:
+    """Measure the points of accuracy that an architecture loses through a map.
+
+    Args:
+        record: The run of `flip`.
+        architecture: The architecture.
+        images: The map.
+
+    Returns:
+        Mean and std over seeds; nan if no network was trained with the map.
+    """
+    rows = record.select_results(architecture)
+    seeds = rows.pivot(index="seed", columns="images", values="accuracy")
     if images not in seeds:
         return pd.Series({"mean": np.nan, "std": np.nan})
     return (100 * (seeds["plain"] - seeds[images])).agg(["mean", "std"])
 
 
-def table(experiment: Evaluated, published: Published) -> Rows:
+def make_table(record: Record, published: Published) -> Rows:
     """The table of accuracies, a row for each architecture."""
-    maps = maps_of(experiment)
-    for name, label in experiment.labels.items():
-        at = experiment.summary_of(name).set_index("images")
-        own = [images for images in maps if images in at.index]
+    for name, label in record.labels.items():
+        cells = record.select_summary(name).set_index("images")
+        maps = [images for images in list_maps(record) if images in cells.index]
         row = {"network": label}
-        row |= {f"{images} (%)": accuracy(at.loc[images]) for images in own}
-        row["loss (points)"] = mean_text(*loss(experiment, name))
-        if "signs" in own:
-            row["loss by signs (points)"] = mean_text(*loss(experiment, name, "signs"))
-        for images in own:
-            row[f"training accuracy, {images} (%) (fitted seeds)"] = training(
-                at.loc[images]
-            )
+        for images in maps:
+            row[f"{images} (%)"] = format_accuracy(cells.loc[images])
+        row["loss (points)"] = format_mean(*measure_loss(record, name))
+        if "signs" in maps:
+            loss = measure_loss(record, name, "signs")
+            row["loss by signs (points)"] = format_mean(*loss)
+        for images in maps:
+            column = f"training accuracy, {images} (%) (fitted seeds)"
+            row[column] = format_training(cells.loc[images])
         if name in published:
-            theirs = " / ".join(
-                f"{published[name].values[images]:g}" for images in PAPERS
-            )
-            row["published (plain / flipped)"] = theirs + published[name].width
+            _, width, values = published[name]
+            texts = [f"{values[images]:g}" for images in PAPERS]
+            row["published (plain / flipped)"] = " / ".join(texts) + width
         yield row
 
 
-def finding(run: Report) -> Finding:
-    """What the reverse order costs one network, and what signs cost it that keep the
-    order."""
-    experiment, name, label = run.shown("flip")
-    lost = loss(experiment, name)
-    signs = loss(experiment, name, "signs")
-    text = f"{label} loses {number(lost['mean'], 1)} points of accuracy when the order of its NADs "
-    text += "is reversed"
-    cells = [lost]
-    if np.isfinite(signs["mean"]):
-        text += f", and {number(signs['mean'], 1)} when random signs leave the order as it is"
-        cells.append(signs)
-    return Finding(name, text, basis(experiment.of(name), *cells))
-
-
-def section(run: Report) -> Section:
-    """The section of `flip`."""
-    experiment = run.experiments["flip"]
-    published = experiment.beside(
-        published_table("flip").set_index("network").to_dict("index")
+def make_finding(run: Report) -> Finding:
+    """The loss of one network by the reverse order, and by signs in the same order."""
+    record, name, label = run.choose_network("flip")
+    flipped = measure_loss(record, name)
+    signs = measure_loss(record, name, "signs")
+    text = (
+        f"{label} loses {format_number(flipped['mean'], 1)} points of accuracy when "
+        "the order of its NADs is reversed"
     )
-    caption = f"{experiment.sizes()} · images: {experiment.images['name']}"
-    figure = curves(experiment, published, f"{caption}\n{not_fitted('hollow')}")
-    rows = [*table(experiment, published)]
-    picture = Picture("flip_maps", figure)
-    return Section(experiment, caption, rows, [picture], finding(run))
+    cells = [flipped]
+    if np.isfinite(signs["mean"]):
+        text += (
+            f", and {format_number(signs['mean'], 1)} when random signs leave the "
+            "order as it is"
+        )
+        cells.append(signs)
+    return Finding(name, text, describe_basis(record.select_results(name), *cells))
+
+
+def make_section(run: Report) -> Section:
+    """The section of `flip`."""
+    record = run.experiments["flip"]
+    table = read_published("flip").set_index("network")
+    published = record.find_published(table.to_dict("index"))
+    caption = f"{record.describe_sizes()} · images: {record.images['name']}"
+    lines = f"{caption}\n{explain_unfitted('hollow')}"
+    figure = draw_accuracies(record, published, lines)
+    rows = list(make_table(record, published))
+    return Section(
+        record, caption, rows, [Picture("flip_maps", figure)], make_finding(run)
+    )

@@ -1,5 +1,5 @@
 """`fourier` in the report: accuracy on D(v) over the frequency of v (paper 1, figs 1
-and 3), and maps over frequencies: values at k and −k, transposes."""
+and 3), and maps over frequencies, with their values at k and −k and at transposes."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -13,257 +13,325 @@ from matplotlib.figure import Figure
 
 from pipeline.networks import NETWORKS
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, basis, number, percent, rms_text, share
+from pipeline.report.comparison import (
+    describe_basis,
+    format_accuracy,
+    format_number,
+    format_percent,
+    format_rms,
+    format_share,
+)
 from pipeline.report.page import Finding, Picture, Rows, Section
-from pipeline.report.published import table as published_table
-from pipeline.report.run import Evaluated, Published, Report, not_fitted, over_seeds
-from pipeline.report.site.data import value
+from pipeline.report.published import read_published
+from pipeline.report.run import (
+    Published,
+    Record,
+    Report,
+    average_over_seeds,
+    explain_unfitted,
+)
+from pipeline.report.site.data import accuracy_cell
 from pipeline.training.fourier import wrap_frequency
 
-DIRECTION = ["k_row", "k_col"]  # the columns that tell directions apart
+DIRECTION = ["k_row", "k_col"]
+"""The columns that tell directions apart."""
 
 
-def canonical(rows: pd.DataFrame) -> pd.DataFrame:
-    """One architecture's rows, each with the later of k and −k, which are the same v."""
-    sides = 2 * rows[DIRECTION].abs().max()  # of its inputs
+def keep_later_frequency(rows: pd.DataFrame) -> pd.DataFrame:
+    """Replace the frequency k in each row by the later of k and −k: v is the same.
+
+    Args:
+        rows: Rows of one architecture with the columns of `DIRECTION`.
+    """
+    sides = 2 * rows[DIRECTION].abs().max()  # of the inputs, in pixels
     k = wrap_frequency(rows[DIRECTION], sides)
-    other = wrap_frequency(-k, sides)
-    same = other["k_row"] == k["k_row"]
-    later = (other["k_row"] > k["k_row"]) | (same & (other["k_col"] > k["k_col"]))
-    return rows.assign(**k.where(~later, other))
+    minus_k = wrap_frequency(-k, sides)
+    same_row = minus_k["k_row"] == k["k_row"]
+    later = minus_k["k_row"] > k["k_row"]
+    later |= same_row & (minus_k["k_col"] > k["k_col"])
+    return rows.assign(**k.where(~later, minus_k))
 
 
-def by_direction(rows: pd.DataFrame) -> pd.DataFrame:
-    """Accuracies of one architecture over seeds, a row for each direction: see
-    `over_seeds`."""
-    return over_seeds(canonical(rows), DIRECTION).reset_index()
+def average_by_direction(rows: pd.DataFrame) -> pd.DataFrame:
+    """Average the accuracies of one architecture over seeds, in a row per direction.
+
+    See `average_over_seeds` for the columns.
+    """
+    return average_over_seeds(keep_later_frequency(rows), DIRECTION).reset_index()
 
 
-def published_maps(experiment: Evaluated) -> Published:
-    """By architecture, its network's published map as `by_direction`."""
-    table = published_table("fourier")
-    maps = {
-        network: by_direction(table[DIRECTION].assign(accuracy=table[network] / 100))
-        for network in table.columns.drop(DIRECTION)
-    }
-    return experiment.beside(maps)
+def find_published_maps(record: Record) -> Published:
+    """The published map of each architecture's network, averaged by direction."""
+    table = read_published("fourier")
+    maps = {}
+    for network in table.columns.drop(DIRECTION):
+        rows = table[DIRECTION].assign(accuracy=table[network] / 100)
+        maps[network] = average_by_direction(rows)
+    return record.find_published(maps)
 
 
-def completed(experiment: Evaluated, name: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of an architecture's whole map, with the transposes that it is not
-    trained along."""
-    if experiment.plan.members[name].grid.transposes:
+def add_transposes(
+    record: Record, architecture: str, rows: pd.DataFrame
+) -> pd.DataFrame:
+    """Add the transposed directions that an architecture is not trained along.
+
+    Args:
+        record: A run over frequencies.
+        architecture: The architecture.
+        rows: A row for each of its directions, with the later of k and −k.
+    """
+    if record.plan.members[architecture].grid.transposes:
         return rows
-    turned = canonical(
-        rows.rename(columns=dict(zip(DIRECTION, reversed(DIRECTION), strict=True)))
-    )
-    return pd.concat([rows, turned], ignore_index=True).drop_duplicates(DIRECTION)
+    transposed = rows.rename(columns={"k_row": "k_col", "k_col": "k_row"})
+    both = pd.concat([rows, keep_later_frequency(transposed)], ignore_index=True)
+    return both.drop_duplicates(DIRECTION)
 
 
-def transposed_text(experiment: Evaluated) -> str:
-    """The part of a caption on the architectures that are trained along half of the
-    directions."""
-    members = experiment.plan.members
-    labels = experiment.labels
-    halves = [
-        label for name, label in labels.items() if not members[name].grid.transposes
-    ]
-    whose = "" if len(halves) == len(labels) else f" ({', '.join(halves)})"
-    text = f" · one of each v and its transpose, which are alike by symmetry, is trained{whose}"
-    return text if halves else ""
+def describe_transposes(record: Record) -> str:
+    """Describe which architectures are trained along half of the directions, if any."""
+    halves = []
+    for name, label in record.labels.items():
+        if not record.plan.members[name].grid.transposes:
+            halves.append(label)
+    if not halves:
+        return ""
+    text = " · one of each v and its transpose, which are alike by symmetry, is trained"
+    if len(halves) < len(record.labels):
+        text += f" ({', '.join(halves)})"
+    return text
 
 
-def unfolded(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of both halves of a map, of one architecture's rows, one of each k and
-    −k.
+def unfold(rows: pd.DataFrame) -> pd.DataFrame:
+    """Extend a map by the frequencies −k, which have the values of k.
 
-    There is a row for every k_row and every k_col of either sign; −side/2 equals
-    side/2, and its values stand at both. Frequencies that `rows` lacks have the values
-    nan.
+    Args:
+        rows: Rows of one architecture, with one of each k and −k.
+
+    Returns:
+        A row for every k_row and k_col of either sign. The frequency side/2 is −side/2,
+        so both have its values. Values of frequencies that are not in `rows` are nan.
     """
     axes = [np.union1d(rows[name], -rows[name]) for name in DIRECTION]
-    places = pd.MultiIndex.from_product(axes, names=DIRECTION).to_frame(index=False)
-    return (
-        canonical(places).merge(canonical(rows), "left", on=DIRECTION).assign(**places)
-    )
+    index = pd.MultiIndex.from_product(axes, names=DIRECTION)
+    frequencies = index.to_frame(index=False)
+    later = keep_later_frequency(frequencies)
+    values = later.merge(keep_later_frequency(rows), "left", on=DIRECTION)
+    return values.assign(**frequencies)
 
 
-def plane(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """The values of a column of `unfolded` rows, with k_row along the rows."""
-    cells = (
-        unfolded(rows)
-        .pivot(index="k_row", columns="k_col", values=column)
-        .astype(float)
-    )
-    cells = cells.rename(index=lambda k: number(k, 0), columns=lambda k: number(k, 0))
+def spread_over_plane(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Arrange a column of a map by frequency.
+
+    Args:
+        rows: As for `unfold`.
+        column: The column.
+
+    Returns:
+        Its values, with k_row along the rows and k_col along the columns.
+    """
+    cells = unfold(rows).pivot(index="k_row", columns="k_col", values=column)
+    cells = cells.astype(float)
+    cells.index = [format_number(k, 0) for k in cells.index]
+    cells.columns = [format_number(k, 0) for k in cells.columns]
     return cells.rename_axis(
         index="row frequency $k_r$", columns="column frequency $k_c$"
     )
 
 
-def pair(direction: pd.Series) -> str:
-    """The frequency of a direction as text: '(0, −4)'."""
-    return "({}, {})".format(*(number(direction[name], 0) for name in DIRECTION))
+def format_frequency(direction: pd.Series) -> str:
+    """Format the frequency of a direction, such as '(0, −4)'."""
+    row = format_number(direction["k_row"], 0)
+    column = format_number(direction["k_col"], 0)
+    return f"({row}, {column})"
 
 
-def maps(experiment: Evaluated, published: Published, caption: str) -> Figure:
-    """Accuracy over the frequency of v, and the published maps beside it (paper 1, figs
-    1, 3)."""
-    rows = [[]]
-    for name, label in experiment.labels.items():
-        drawn = [
-            (label, completed(experiment, name, by_direction(experiment.of(name))))
-        ]
+def draw_maps(record: Record, published: Published, caption: str) -> Figure:
+    """Draw our maps of accuracy and the published ones (paper 1, figs 1 and 3).
+
+    Args:
+        record: The run of `fourier`.
+        published: The maps of `find_published_maps`.
+        caption: The caption.
+    """
+    rows: list[list[tuple[str, pd.DataFrame]]] = [[]]
+    for name, label in record.labels.items():
+        cells = average_by_direction(record.select_results(name))
+        maps = [(label, add_transposes(record, name, cells))]
         if name in published:
-            drawn.append((published[name].called, published[name].values))
-        if (
-            len(rows[-1]) + len(drawn) > 3
-        ):  # a published map stands in the same row as ours
+            maps.append((published[name].label, published[name].values))
+        # A published map is in the same row as ours.
+        if len(rows[-1]) + len(maps) > 3:
             rows.append([])
-        rows[-1] += drawn
+        rows[-1].extend(maps)
     title = "Accuracy on D(v) over the frequency of v"
-    return style.finish(accuracy_maps(rows), title, caption, experiment.notice)
+    return style.finish(draw_accuracy_maps(rows), title, caption, record.notice)
 
 
-def accuracy_maps(rows: Sequence[Sequence[tuple[str, pd.DataFrame]]]) -> Figure:
-    """Maps in rows, each with its title; see `accuracy_map`."""
-    columns = max(map(len, rows))
+def draw_accuracy_maps(rows: Sequence[Sequence[tuple[str, pd.DataFrame]]]) -> Figure:
+    """Draw rows of maps, given by their titles and values: see `draw_accuracy_map`."""
+    columns = max(len(row) for row in rows)
     side = max(2.75, 3.6 / columns)
-    size = side * columns + 1.1, (side + 0.35) * len(rows) + 0.8
-    figure, axes = style.new(len(rows), columns, *size)
+    width = side * columns + 1.1
+    height = (side + 0.35) * len(rows) + 0.8
+    figure, axes = style.new_figure(len(rows), columns, width, height)
     for panels, row in zip(axes, rows, strict=True):
+        for panel, (title, directions) in zip(panels, row, strict=False):
+            mesh = draw_accuracy_map(panel, directions, title)
         for panel in panels[len(row) :]:
             panel.set_visible(False)
-        for panel, (title, directions) in zip(panels, row, strict=False):
-            image = accuracy_map(panel, directions, title)
         for panel in panels[1:]:
             panel.set_ylabel("")
-    figure.colorbar(
-        image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False
-    )
+    figure.colorbar(mesh, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
     return figure
 
 
-def accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> QuadMesh:
-    """Draw one map; directions: as `by_direction`, of one architecture.
+def draw_accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> QuadMesh:
+    """Draw one map of accuracy.
 
-    Those along which not every network was fitted are hatched, unless the title says
-    that none was.
+    Directions along which not every network was fitted are hatched. If none was
+    fitted, the title says so instead.
+
+    Args:
+        panel: The panel.
+        directions: The rows of `average_by_direction`.
+        title: The panel's title.
     """
-    mean, std, fitted = (
-        plane(directions, column) for column in ("mean", "std", "fitted")
-    )
-    nowhere = (directions["fitted"] == 0).all()
-    panel.set_title(
-        textwrap.fill(title, 26) + ("\n(nowhere all fitted)" if nowhere else "")
-    )
-    return style.heat_map(panel, 100 * mean, 100 * std, (fitted == 0) & ~nowhere)
+    mean = 100 * spread_over_plane(directions, "mean")
+    std = 100 * spread_over_plane(directions, "std")
+    unfitted = spread_over_plane(directions, "fitted") == 0
+    title = textwrap.fill(title, 26)
+    if (directions["fitted"] == 0).all():
+        title += "\n(nowhere all fitted)"
+        unfitted[:] = False
+    panel.set_title(title)
+    return style.draw_heat_map(panel, mean, std, unfitted)
 
 
-def said_of(cells: pd.DataFrame) -> dict[str, str]:
-    """What tables say of one map: directions fitted, mean, and lowest and highest
-    accuracy."""
-    directions = by_direction(cells)
-    means = cells.groupby("seed")["accuracy"].mean()
-    said = {
-        "directions fitted": f"{int(directions['fitted'].sum())} of {len(directions)}"
+def describe_map(rows: pd.DataFrame) -> dict[str, str]:
+    """Describe the results of one map: fitted directions, mean, and extremes."""
+    directions = average_by_direction(rows)
+    means = rows.groupby("seed")["accuracy"].mean()
+    lowest, highest = find_extremes(directions)
+    fitted = int(directions["fitted"].sum())
+    return {
+        "directions fitted": f"{fitted} of {len(directions)}",
+        "mean accuracy (%)": format_percent(means.mean(), means.std()),
+        "lowest": f"{format_accuracy(lowest)} % at {format_frequency(lowest)}",
+        "highest": f"{format_accuracy(highest)} % at {format_frequency(highest)}",
     }
-    said["mean accuracy (%)"] = percent(means.mean(), means.std())
-    for column, direction in zip(
-        ("lowest", "highest"), extremes(directions), strict=True
-    ):
-        said[column] = f"{accuracy(direction)} % at {pair(direction)}"
-    return said
 
 
-def extremes(directions: pd.DataFrame) -> list[pd.Series]:
-    """The direction along which a network does worst, and that along which it does
-    best."""
-    return [directions.loc[directions["mean"].agg(end)] for end in ("argmin", "argmax")]
+def find_extremes(directions: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Find the directions of the lowest and of the highest mean accuracy."""
+    mean = directions["mean"]
+    return directions.loc[mean.argmin()], directions.loc[mean.argmax()]
 
 
-def table(experiment: Evaluated, published: Published) -> Rows:
+def make_table(record: Record, published: Published) -> Rows:
     """The table of the maps, a row for each architecture.
 
-    The published mean is over the directions of our map, and the distance over those of
-    them off k_row = 0: LeNet's published row k_row = 0 lies above its transpose, which
-    the symmetry of the network's law does not allow.
+    The published mean is over the directions of our map. The distance leaves out
+    k_row = 0, since LeNet's published accuracies there exceed those of their
+    transposes, which the symmetry of the network's weights does not allow.
+
+    Args:
+        record: The run of `fourier`.
+        published: The maps of `find_published_maps`.
     """
-    for name, label in experiment.labels.items():
-        cells = experiment.of(name)
-        means = by_direction(cells).set_index(DIRECTION)["mean"]
-        row = {"network": label} | said_of(cells)
+    for name, label in record.labels.items():
+        results = record.select_results(name)
+        means = average_by_direction(results).set_index(DIRECTION)["mean"]
+        row = {"network": label, **describe_map(results)}
         row["directions above 75 % (%)"] = f"{100 * (means > 0.75).mean():.0f}"
         if name in published:
-            _, width, theirs = published[name]
-            theirs = 100 * theirs.set_index(DIRECTION)["mean"].reindex(means.index)
+            _, width, values = published[name]
+            theirs = values.set_index(DIRECTION)["mean"].reindex(means.index)
+            theirs *= 100
             row["published mean (%)"] = f"{theirs.mean():.1f}{width}"
-            off = theirs[theirs.index.get_level_values("k_row") != 0]
-            distance = "root mean square distance from the published off k_row = 0 (directions)"
-            row[distance] = rms_text(100 * means, off) + width
+            comparable = theirs[theirs.index.get_level_values("k_row") != 0]
+            column = (
+                "root mean square distance from the published "
+                "off k_row = 0 (directions)"
+            )
+            row[column] = format_rms(100 * means, comparable) + width
         yield row
 
 
-def finding(run: Report) -> Finding:
-    """The waves along which one network does worst and best."""
-    experiment, name, label = run.shown("fourier")
-    rows = experiment.of(name)
-    ends = extremes(by_direction(rows))
-    cells = [100 * end[["mean", "std"]] for end in ends]
-    low, high = (
-        f"{share(cell)} at {pair(end)}" for cell, end in zip(cells, ends, strict=True)
-    )
-    text = f"Over the waves {label} is right on {low} to {high}"
-    return Finding(name, text, basis(rows, *cells))
+def make_finding(run: Report) -> Finding:
+    """The lowest and the highest accuracy of one network, and their frequencies."""
+    record, name, label = run.choose_network("fourier")
+    rows = record.select_results(name)
+    texts = []
+    cells = []
+    for direction in find_extremes(average_by_direction(rows)):
+        cell = 100 * direction[["mean", "std"]]
+        texts.append(f"{format_share(cell)} at {format_frequency(direction)}")
+        cells.append(cell)
+    text = f"Over the waves {label} is right on {' to '.join(texts)}"
+    return Finding(name, text, describe_basis(rows, *cells))
 
 
-def key(row: Mapping[str, Any]) -> str:
-    """The frequency of a row as the page's script asks for it."""
+def page_key(row: Mapping[str, Any]) -> str:
+    """The frequency of a row as the script of the page looks it up."""
     return f"{row['k_row']:.0f},{row['k_col']:.0f}"
 
 
-def explorer(experiment: Evaluated, published: Published) -> Rows:
-    """The maps of the page: by frequency accuracies and the steps until all seeds had
-    learned, of each network, and the published accuracies of its network at full width.
+def make_explorer(record: Record, published: Published) -> Rows:
+    """The maps of the page: our networks, and the published ones at full width.
+
+    Each has accuracies by frequency, and ours the steps until all seeds had learned.
+
+    Args:
+        record: The run of `fourier`.
+        published: The maps of `find_published_maps`.
     """
-    settings = experiment.plan.settings
-    for name, label in experiment.labels.items():
-        learned = experiment.of(name).groupby(DIRECTION)["steps"]
-        steps = learned.agg(lambda seeds: seeds.mean(skipna=False))
-        own = canonical(experiment.summary_of(name).join(steps, on=DIRECTION))
-        own = unfolded(completed(experiment, name, own)).dropna(subset="mean")
-        member = experiment.plan.members[name]
-        sigma = settings.sigma
-        about = {"sides": member.input[1:], "eps": settings.eps}
-        about["sigma"] = sigma[name] if isinstance(sigma, dict) else sigma
-        about["science"] = experiment.science([name])
-        cells = {key(row): value(row) for row in own.to_dict("records")}
-        soon = {
-            key(row): row["steps"]
-            for row in own.dropna(subset="steps").to_dict("records")
+    for name, label in record.labels.items():
+        about = {
+            "sides": record.plan.members[name].input[1:],
+            "eps": record.plan.settings.eps,
+            "sigma": record.sigma(name),
+            "science": record.describe_problem([name]),
         }
-        yield {"name": label, "cells": cells, "steps": soon, **about}
+        seeds = record.select_results(name).groupby(DIRECTION)["steps"]
+        # If one seed did not learn a direction, its mean is missing.
+        mean_steps = seeds.agg(lambda steps: steps.mean(skipna=False))
+        own = record.select_summary(name).join(mean_steps, on=DIRECTION)
+        own = unfold(add_transposes(record, name, keep_later_frequency(own)))
+        cells = {}
+        steps = {}
+        for row in own.dropna(subset="mean").to_dict("records"):
+            cells[page_key(row)] = accuracy_cell(row)
+            if not np.isnan(row["steps"]):
+                steps[page_key(row)] = row["steps"]
+        yield {"name": label, "cells": cells, "steps": steps, **about}
         if name in published:
-            theirs = unfolded(published[name].values).to_dict("records")
-            cells = {key(row): [row["mean"]] for row in theirs}
+            rows = unfold(published[name].values).to_dict("records")
+            cells = {page_key(row): [row["mean"]] for row in rows}
             yield {"name": published[name].name, "cells": cells, **about}
 
 
-def section(run: Report) -> Section:
+def make_section(run: Report) -> Section:
     """The section of `fourier`."""
-    experiment = run.experiments["fourier"]
-    published = published_maps(experiment)
+    record = run.experiments["fourier"]
+    published = find_published_maps(record)
     caption = (
-        f"{experiment.sizes()} · {experiment.science()}{transposed_text(experiment)}"
+        f"{record.describe_sizes()} · {record.describe_problem()}"
+        f"{describe_transposes(record)}"
     )
-    mark = not_fitted("hatched or “nowhere all fitted”")
-    figure = maps(experiment, published, f"{caption}\n{mark}")
-    networks = [
-        experiment.plan.members[name].specification["network"] for name in published
-    ]
+    mark = explain_unfitted("hatched or “nowhere all fitted”")
+    figure = draw_maps(record, published, f"{caption}\n{mark}")
+    members = record.plan.members
+    networks = [members[name].specification["network"] for name in published]
     if NETWORKS["lenet"] in networks:
-        caption += " · LeNet's published row k_row = 0 lies above its transpose, "
-        caption += "though the network's law is symmetric"
-    picture = Picture("fourier_maps", figure)
-    rows, live = ([*made(experiment, published)] for made in (table, explorer))
-    return Section(experiment, caption, rows, [picture], finding(run), live)
+        caption += (
+            " · LeNet's published row k_row = 0 lies above its transpose, "
+            "though the network's law is symmetric"
+        )
+    return Section(
+        record,
+        caption,
+        list(make_table(record, published)),
+        [Picture("fourier_maps", figure)],
+        make_finding(run),
+        list(make_explorer(record, published)),
+    )

@@ -6,9 +6,14 @@ import textwrap
 from matplotlib.figure import Figure
 
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, basis, share, training
+from pipeline.report.comparison import (
+    describe_basis,
+    format_accuracy,
+    format_share,
+    format_training,
+)
 from pipeline.report.page import Finding, Picture, Rows, Section
-from pipeline.report.run import Evaluated, Report, not_fitted, percents
+from pipeline.report.run import Record, Report, average_percent, explain_unfitted
 
 NAMES = {
     "all": "both",
@@ -16,67 +21,81 @@ NAMES = {
     "images": "images alone",
     "conflict": "linear channel against\nimages of the other side",
 }
+"""Labels of the test sets."""
 
 
-def images_or_linear_channel(experiment: Evaluated, caption: str) -> Figure:
-    """Accuracy with both channels, with either alone and in conflicts, over v's index
-    (fig. 3)."""
-    columns = len(experiment.labels)
-    figure, axes = style.new(
-        1, columns, max(7.3, 2.9 * columns + 0.5), 4.6, sharey=True
-    )
-    for panel, (name, label) in zip(axes[0], experiment.labels.items(), strict=True):
-        for (test_set, text), look in zip(NAMES.items(), style.CURVES, strict=False):
-            cells = percents(experiment.of(name, test_set=test_set), ["index"])
-            sizes = {"linewidth": 1.3, "elinewidth": 1.3, "markersize": 5, "capsize": 3}
-            style.over_indices(panel, cells, label=text, **sizes, **look)
-        title = textwrap.fill(
-            f"{label}, σ = {experiment.plan.settings.sigma[name]:g}", 30
-        )
+def draw_accuracies(record: Record, caption: str) -> Figure:
+    """Draw accuracy with both channels, single channels and conflicts (fig. 3)."""
+    columns = len(record.labels)
+    width = max(7.3, 2.9 * columns + 0.5)
+    figure, axes = style.new_figure(1, columns, width, 4.6, sharey=True)
+    for panel, (name, label) in zip(axes[0], record.labels.items(), strict=True):
+        for (test_set, text), look in zip(NAMES.items(), style.CURVES, strict=True):
+            rows = record.select_results(name, test_set=test_set)
+            style.draw_over_indices(
+                panel,
+                average_percent(rows, ["index"]),
+                label=text,
+                linewidth=1.3,
+                elinewidth=1.3,
+                markersize=5,
+                capsize=3,
+                **look,
+            )
+        title = textwrap.fill(f"{label}, σ = {record.sigma(name):g}", 30)
         panel.set(title=title, ylim=(-3, 103), xlabel="NAD index of $v$")
-        style.index_axis(panel)
+        style.set_index_axis(panel)
     axes[0, 0].set_ylabel("test accuracy (%)")
     axes[0, -1].legend(loc="lower left")
     title = "Images ⊕ D(v): what is used when both suffice"
-    return style.finish(figure, title, caption, experiment.notice)
+    return style.finish(figure, title, caption, record.notice)
 
 
-def table(experiment: Evaluated) -> Rows:
+def make_table(record: Record) -> Rows:
     """The table, a row for each architecture and index."""
-    for (name, index), cells in experiment.summary.groupby(
-        ["architecture", "index"], sort=False
-    ):
-        at = cells.set_index("test_set")
-        row = {"network": experiment.labels[name], "NAD index of v": index}
-        for test, text in NAMES.items():
-            row[text.replace("\n", " ") + " (%)"] = accuracy(at.loc[test])
-        yield row | {"training accuracy (%) (fitted seeds)": training(at.loc["all"])}
+    groups = record.summary.groupby(["architecture", "index"], sort=False)
+    for (name, index), cells in groups:
+        tests = cells.set_index("test_set")
+        row = {"network": record.labels[name], "NAD index of v": index}
+        for test_set, text in NAMES.items():
+            column = text.replace("\n", " ") + " (%)"
+            row[column] = format_accuracy(tests.loc[test_set])
+        row["training accuracy (%) (fitted seeds)"] = format_training(tests.loc["all"])
+        yield row
 
 
-def finding(run: Report) -> Finding:
-    """What either channel gives one network where NADs prefer it most."""
-    experiment, name, label = run.shown("image_pairs")
-    cells = percents(experiment.of(name), ["test_set", "index"])
+def make_finding(run: Report) -> Finding:
+    """The accuracy of each channel by itself where NADs prefer that channel most."""
+    record, name, label = run.choose_network("image_pairs")
+    cells = average_percent(record.select_results(name), ["test_set", "index"])
     linear = cells.loc["linear"].iloc[0]
     images = cells.loc["images"].iloc[-1]
-    text = f"Alone, the linear channel gives {label} {share(linear)} at NAD "
-    text += f"{linear.name}, the images {share(images)} at NAD {images.name}"
-    return Finding(
-        name, text, basis(experiment.of(name, test_set="all"), linear, images)
+    text = (
+        f"Alone, the linear channel gives {label} {format_share(linear)} at NAD "
+        f"{linear.name}, the images {format_share(images)} at NAD {images.name}"
     )
+    networks = record.select_results(name, test_set="all")
+    return Finding(name, text, describe_basis(networks, linear, images))
 
 
-def section(run: Report) -> Section:
+def make_section(run: Report) -> Section:
     """The section of `image_pairs`."""
-    experiment = run.experiments["image_pairs"]
-    negative, positive = experiment.plan.settings.sides(experiment.images["classes"])
-    science = (
-        f"ε = {experiment.plan.settings.eps:g} · images: {experiment.images['name']}"
+    record = run.experiments["image_pairs"]
+    settings = record.plan.settings
+    caption = (
+        f"{record.describe_sizes()} · ε = {settings.eps:g} · "
+        f"images: {record.images['name']}"
     )
-    caption = f"{experiment.sizes()} · {science}"
+    negative, positive = settings.sides(record.images["classes"])
     sides = f"one side: {', '.join(negative)} · the other: {', '.join(positive)}"
-    lines = f"{caption}\n{sides}\n{not_fitted('hollow')}"
-    figure = images_or_linear_channel(experiment, lines)
-    picture = Picture("images_or_linear_channel", figure)
+    figure = draw_accuracies(
+        record, f"{caption}\n{sides}\n{explain_unfitted('hollow')}"
+    )
     caption += f" · {sides} · NAD indices begin at 0, which for paper 2 is a choice"
-    return Section(experiment, caption, [*table(experiment)], [picture], finding(run))
+    return Section(
+        record,
+        caption,
+        list(make_table(record)),
+        [Picture("images_or_linear_channel", figure)],
+        make_finding(run),
+    )

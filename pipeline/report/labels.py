@@ -9,60 +9,80 @@ from pipeline.networks.libraries import LIBRARIES
 from pipeline.networks.registry import LABELS
 from pipeline.training.shapes import INPUT, SIDE, as_text
 
-# Networks whose `width` is a number of channels, not a multiple of the paper's.
-TODAY = {NETWORKS[name] for name in ("vit", "mixer", "convmixer", "convnext")}
+COUNTED_WIDTH = {NETWORKS[name] for name in ("vit", "mixer", "convmixer", "convnext")}
+"""Networks whose `width` is a number of channels, not a multiple of the paper's."""
 
 
 def label(specification: Mapping[str, Any], shape: tuple[int, ...] = INPUT) -> str:
-    """The label of an architecture: 'ResNet-18, width ×0.125', or another's with all
-    arguments.
+    """The label of an architecture, such as 'ResNet-18, width ×0.125'.
 
-    specification: `network` and its arguments; shape: of its inputs, which the label
-    has where they are not the papers'.
+    Args:
+        specification: `network` and its arguments. The label of a custom network has
+            all arguments.
+        shape: (C, H, W) of one input, which the label has if it is not the papers'.
     """
-    arguments = dict(specification)
-    network = arguments.pop("network")
-    if network not in LABELS:
-        parts = [f"{key} {value}" for key, value in arguments.items()]
-        parts += [as_text(shape)] if shape != INPUT else []
-        module, _, name = network.rpartition(":")
-        package = module.partition(".")[0]
-        name = f"{package}'s {name}" if package in LIBRARIES else name
-        return name + (f" ({', '.join(parts)})" if parts else "")
-    name = LABELS[network]
-    if "hidden" in arguments:
-        name += f" ({', '.join(map(str, arguments['hidden']))})"
-    if network in TODAY:
-        name += "".join(
-            f", {key} {value}" for key, value in arguments.items() if key != "side"
-        )
-    elif arguments.get("width", 1) != 1:
-        name += f", width ×{arguments['width']:g}"
-    if arguments.get("downsampling") == "none":
-        name += ", no pooling"
-    if network == NETWORKS["lenet"] and arguments.get("downsampling") == "stride":
-        name += ", stride for pooling"
-    if not arguments.get("skip", True):
-        name += ", no skip connections"
-    if arguments.get("growth", 32) != 32:
-        name += f", growth {arguments['growth']}"
+    if specification["network"] not in LABELS:
+        return _label_custom(specification, shape)
+    name = LABELS[specification["network"]] + _describe_arguments(specification)
+    side = specification.get("side", SIDE)
     if shape != INPUT:
         name += f", {as_text(shape)}"
-    elif (side := arguments.get("side", SIDE)) != SIDE:
+    elif side != SIDE:
         name += f", {as_text((side, side))}"
     return name
 
 
+def _label_custom(specification: Mapping[str, Any], shape: tuple[int, ...]) -> str:
+    module, _, name = specification["network"].rpartition(":")
+    package = module.partition(".")[0]
+    if package in LIBRARIES:
+        name = f"{package}'s {name}"
+    parts = [
+        f"{key} {value}" for key, value in specification.items() if key != "network"
+    ]
+    if shape != INPUT:
+        parts.append(as_text(shape))
+    return f"{name} ({', '.join(parts)})" if parts else name
+
+
+def _describe_arguments(specification: Mapping[str, Any]) -> str:
+    """The arguments of one of our networks that differ from the papers'."""
+    arguments = dict(specification)
+    network = arguments.pop("network")
+    text = ""
+    if "hidden" in arguments:
+        text += f" ({', '.join(map(str, arguments['hidden']))})"
+    if network in COUNTED_WIDTH:
+        for key, value in arguments.items():
+            if key != "side":
+                text += f", {key} {value}"
+    elif arguments.get("width", 1) != 1:
+        text += f", width ×{arguments['width']:g}"
+    downsampling = arguments.get("downsampling")
+    if downsampling == "none":
+        text += ", no pooling"
+    if downsampling == "stride" and network == NETWORKS["lenet"]:
+        text += ", stride for pooling"
+    if not arguments.get("skip", True):
+        text += ", no skip connections"
+    if arguments.get("growth", 32) != 32:
+        text += f", growth {arguments['growth']}"
+    return text
+
+
 def papers_network(specification: Mapping[str, Any]) -> str | None:
-    """The name in `NETWORKS` of an architecture without arguments, or None."""
-    places = {place: name for name, place in NETWORKS.items()}
-    return places.get(specification["network"]) if len(specification) == 1 else None
+    """The name in `NETWORKS` of an architecture without arguments; None for others."""
+    if len(specification) > 1:
+        return None
+    for name, import_path in NETWORKS.items():
+        if import_path == specification["network"]:
+            return name
+    return None
 
 
-def without_width(specification: Mapping[str, Any]) -> dict[str, Any]:
+def full_width(specification: Mapping[str, Any]) -> dict[str, Any]:
     """The specification of the same network at full width."""
-    return {
-        key: value
-        for key, value in specification.items()
-        if key not in ("width", "growth")
-    }
+    wide = dict(specification)
+    wide.pop("width", None)
+    wide.pop("growth", None)
+    return wide

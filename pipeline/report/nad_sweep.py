@@ -1,5 +1,4 @@
-"""`nad_sweep` in the report: accuracy on D(u_i), over the NAD index i (paper 1, fig.
-6)."""
+"""`nad_sweep` in the report: accuracy on D(u) over the index of u (paper 1, fig. 6)."""
 
 import textwrap
 from collections.abc import Mapping
@@ -12,155 +11,203 @@ from matplotlib.figure import Figure
 from pipeline.measures.ranks import spearman
 from pipeline.networks import NETWORKS
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, basis, number, rms_text, share
+from pipeline.report.comparison import (
+    describe_basis,
+    format_accuracy,
+    format_number,
+    format_rms,
+    format_share,
+)
 from pipeline.report.labels import LABELS
 from pipeline.report.page import Finding, Picture, Rows, Section
-from pipeline.report.published import table as published_table
+from pipeline.report.published import read_published
 from pipeline.report.run import (
-    Beside,
-    Evaluated,
     Published,
+    PublishedValues,
+    Record,
     Report,
-    not_fitted,
-    percents,
+    average_percent,
+    explain_unfitted,
 )
-from pipeline.report.site.data import value
+from pipeline.report.site.data import accuracy_cell
 
-QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
-FEWEST = 5  # smallest number of indices for ρ: of 4, one order in twelve has ρ = ±1 by chance
+QUOTED = (0, 10, 102, 302)  # indices with a column in the table
+
+FEWEST = 5
+"""Smallest number of indices for ρ: of four indices, one order in twelve has ρ = ±1."""
 
 LOOKS = dict(zip(("secant", "gradient"), style.CURVES, strict=False))
 
 
-def sweep(experiment: Evaluated, published: Published, caption: str) -> Figure:
-    """Accuracy over the NAD index (fig. 6)."""
-    columns = len(experiment.labels)
-    figure, axes = style.new(
-        1, columns, max(6.4, 2.75 * columns + 0.6), 4.2, sharex=True, sharey=True
-    )
-    for panel, (name, label) in zip(axes[0], experiment.labels.items(), strict=True):
+def draw_sweep(record: Record, published: Published, caption: str) -> Figure:
+    """Draw accuracy over the NAD index (fig. 6).
+
+    Args:
+        record: The run of `nad_sweep`.
+        published: Accuracies in per cent by index.
+        caption: The caption.
+    """
+    columns = len(record.labels)
+    width = max(6.4, 2.75 * columns + 0.6)
+    figure, axes = style.new_figure(1, columns, width, 4.2, sharex=True, sharey=True)
+    for panel, (name, label) in zip(axes[0], record.labels.items(), strict=True):
         handles = []
         panel.axhline(50, color="0.6", linewidth=0.8)
-        for estimand, rows in experiment.of(name).groupby("estimand", sort=False):
-            cells = percents(rows, ["index"])
-            look = {"label": estimand, **LOOKS[estimand]}
-            look |= {"markersize": 2.5, "linewidth": 1, "elinewidth": 0.8, "capsize": 0}
+        curves = record.select_results(name).groupby("estimand", sort=False)
+        for estimand, rows in curves:
+            cells = average_percent(rows, ["index"])
+            look = {"markersize": 2.5, "linewidth": 1, "capsize": 0}
             if len(cells) <= 30:
-                look |= {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
-            handles.append(style.over_indices(panel, cells, **look))
+                look = {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
+            curve = style.draw_over_indices(
+                panel, cells, label=estimand, elinewidth=0.8, **look, **LOOKS[estimand]
+            )
+            handles.append(curve)
         if name in published:
             values = published[name].values
-            look = {
-                "label": f"{published[name].called} (secant)",
-                "linewidth": 2,
+            label_published = f"{published[name].label} (secant)"
+            handles += panel.plot(
+                values.index + 1,
+                values,
+                label=label_published,
+                linewidth=2,
                 **style.BEHIND,
-            }
-            handles += panel.plot(values.index + 1, values, **look)
-        title = {"title": textwrap.fill(label, 26), "title_fontsize": 10}
-        legend = panel.legend(handles=handles, **title, **style.ABOVE)
+            )
+        legend = panel.legend(
+            handles=handles,
+            title=textwrap.fill(label, 26),
+            title_fontsize=10,
+            **style.ABOVE,
+        )
         legend.get_title().set_multialignment("center")
         panel.set(ylim=(45, 102), xlabel="NAD index")
-    for panel in axes[0]:  # which share what all of them need
-        style.index_axis(panel)
+    # The panels share the x axis, so its limits are set after all curves.
+    for panel in axes[0]:
+        style.set_index_axis(panel)
     axes[0, 0].set_ylabel("test accuracy (%)\n(grey: guessing)")
     title = "Accuracy on D(u) against the index of the NAD u"
-    return style.finish(figure, title, caption, experiment.notice)
+    return style.finish(figure, title, caption, record.notice)
 
 
-def _at_or_near(cells: pd.DataFrame, index: int) -> str:
-    """The accuracy at `index`, or else at the nearest other index within a factor of
-    two."""
-    far = np.abs(np.log((1 + cells.index) / (1 + index)))
-    near = cells.index[far.argmin()]
-    text = accuracy(cells.loc[near]) + (f" at {near}" if near != index else "")
-    return text if far.min() < np.log(2) else "–"
+def format_nearest(cells: pd.DataFrame, index: int) -> str:
+    """Format the accuracy at an index, or at the nearest one within a factor of two.
+
+    Args:
+        cells: The columns mean and std by NAD index.
+        index: The index.
+    """
+    distance = np.abs(np.log((1 + cells.index) / (1 + index)))
+    nearest = cells.index[distance.argmin()]
+    if distance.min() >= np.log(2):
+        return "–"
+    text = format_accuracy(cells.loc[nearest])
+    return text if nearest == index else f"{text} at {nearest}"
 
 
-def table(experiment: Evaluated, published: Published) -> Rows:
+def make_table(record: Record, published: Published) -> Rows:
     """The table of accuracies, a row for each architecture and estimand."""
-    for (name, estimand), cells in experiment.summary.groupby(
-        ["architecture", "estimand"], sort=False
-    ):
-        at = cells.set_index("index").sort_index()
-        fitted = f"{(at['fitted'] == at['seeds']).sum()} of {len(at)}"
+    groups = record.summary.groupby(["architecture", "estimand"], sort=False)
+    for (name, estimand), rows in groups:
+        cells = rows.set_index("index").sort_index()
+        fitted = (cells["fitted"] == cells["seeds"]).sum()
         row = {
-            "network": experiment.labels[name],
+            "network": record.labels[name],
             "estimand": estimand,
-            "indices fitted": fitted,
+            "indices fitted": f"{fitted} of {len(cells)}",
         }
-        row |= {f"index {i} or near (%)": _at_or_near(at, i) for i in QUOTED}
-        rho = spearman(at.index, at["mean"])
-        if len(at) >= FEWEST and np.isfinite(rho):
-            row["ρ(accuracy, index)"] = f"{number(rho, 2)} (n = {len(at)})"
+        for index in QUOTED:
+            row[f"index {index} or near (%)"] = format_nearest(cells, index)
+        rho = spearman(cells.index, cells["mean"])
+        if len(cells) >= FEWEST and np.isfinite(rho):
+            text = f"{format_number(rho, 2)} (n = {len(cells)})"
+            row["ρ(accuracy, index)"] = text
         if name in published and estimand == "secant":
             _, width, values = published[name]
-            quoted = " / ".join(f"{values[i]:g}" for i in QUOTED)
+            quoted = " / ".join(f"{values[index]:g}" for index in QUOTED)
             row["published at these four"] = quoted + width
-            distance = rms_text(100 * at["mean"], values) + width
+            distance = format_rms(100 * cells["mean"], values) + width
             row["root mean square distance from the published (indices)"] = distance
         yield row
 
 
-def finding(run: Report) -> Finding:
-    """What one network comes to along its first NAD and along its last."""
-    experiment, name, label = run.shown("nad_sweep")
-    rows = experiment.of(name)
+def make_finding(run: Report) -> Finding:
+    """The accuracy of one network along its first and along its last NAD."""
+    record, name, label = run.choose_network("nad_sweep")
+    rows = record.select_results(name)
     rows = rows[rows["estimand"] == rows["estimand"].iloc[0]]
-    cells = percents(rows, ["index"])
+    cells = average_percent(rows, ["index"])
     first = cells.iloc[0]
     last = cells.iloc[-1]
-    text = f"{label} is right on {share(first)} of new samples along NAD {first.name} "
-    text += f"and on {share(last)} along NAD {last.name}"
-    return Finding(name, text, basis(rows, first, last))
+    text = (
+        f"{label} is right on {format_share(first)} of new samples along NAD "
+        f"{first.name} and on {format_share(last)} along NAD {last.name}"
+    )
+    return Finding(name, text, describe_basis(rows, first, last))
 
 
-def explorer(
-    experiment: Evaluated, published: Published, nads: Mapping[str, Mapping[str, Any]]
+def make_explorer(
+    record: Record, published: Published, nads: Mapping[str, Mapping[str, Any]]
 ) -> Rows:
-    """The curves of the page, and the published ones of other networks.
+    """The curves of the page, and the published ones of all networks.
 
-    nads: the fields of the `NADs` that the page has pictures of, by name.
+    Args:
+        record: The run of `nad_sweep`.
+        published: Accuracies in per cent by index.
+        nads: The fields of the `NADs` that the page has pictures of, by name.
     """
-    for (name, estimand), cells in experiment.summary.groupby(
-        ["architecture", "estimand"], sort=False
-    ):
-        file = f", NADs of {experiment.files[name]}" if name in experiment.files else ""
-        which = file if estimand == "secant" else f", NADs of the {estimand}"
-        curve = {"name": experiment.labels[name] + which}
-        curve["cells"] = {row["index"]: value(row) for row in cells.to_dict("records")}
-        curve |= {
-            "caption": experiment.sizes([name]),
-            "science": experiment.science([name]),
+    groups = record.summary.groupby(["architecture", "estimand"], sort=False)
+    for (name, estimand), cells in groups:
+        label = record.labels[name]
+        source = estimand
+        if estimand != "secant":
+            label += f", NADs of the {estimand}"
+        elif name in record.files:
+            label += f", NADs of {record.files[name]}"
+        if name in record.files:
+            source = "file"
+        curve = {
+            "name": label,
+            "cells": {
+                row["index"]: accuracy_cell(row) for row in cells.to_dict("records")
+            },
+            "caption": record.describe_sizes([name]),
+            "science": record.describe_problem([name]),
         }
-        key = experiment.nads_in(nads, name)
-        if key and nads[key]["estimand"] == (
-            "file" if name in experiment.files else estimand
-        ):
-            curve |= {"nads": key, "own": key == name}
+        key = record.find_nads(nads, name)
+        if key and nads[key]["estimand"] == source:
+            curve["nads"] = key
+            curve["own"] = key == name
         if name in published and estimand == "secant":
             curve["published"] = published[name].curve
         yield curve
-    for network, values in published_table("nad_sweep").set_index("index").items():
-        theirs = Beside(f"{LABELS[NETWORKS[network]]}, published", "", values)
-        own = {"nads": network, "own": True} if network in nads else {}
-        yield {"name": theirs.name, "cells": {}, "published": theirs.curve} | own
+    for network, values in read_published("nad_sweep").set_index("index").items():
+        name = f"{LABELS[NETWORKS[network]]}, published"
+        values = PublishedValues(name, "", values)
+        curve = {"name": name, "cells": {}, "published": values.curve}
+        if network in nads:
+            curve["nads"] = network
+            curve["own"] = True
+        yield curve
 
 
-def section(run: Report, compared: bool = True) -> Section:
+def make_section(run: Report, with_published: bool = True) -> Section:
     """The section of `nad_sweep`.
 
     Args:
         run: The run.
-        compared: Whether published values are shown, whose data have ε = 1 and 10,000
-            samples.
+        with_published: Whether to show published values, whose data have ε = 1 and
+            10,000 samples.
     """
-    experiment = run.experiments["nad_sweep"]
-    published = experiment.beside(published_table("nad_sweep").set_index("index"))
-    published = published if compared else {}
-    caption = f"{experiment.sizes()} · {experiment.science()}"
-    figure = sweep(experiment, published, f"{caption}\n{not_fitted('hollow')}")
-    picture = Picture("nad_sweep", figure)
-    rows = [*table(experiment, published)]
-    live = [*explorer(experiment, published, run.nads)]
-    live = [curve for curve in live if compared or curve["cells"]]
-    return Section(experiment, caption, rows, [picture], finding(run), live)
+    record = run.experiments["nad_sweep"]
+    published = {}
+    if with_published:
+        table = read_published("nad_sweep").set_index("index")
+        published = record.find_published(table)
+    caption = f"{record.describe_sizes()} · {record.describe_problem()}"
+    lines = f"{caption}\n{explain_unfitted('hollow')}"
+    picture = Picture("nad_sweep", draw_sweep(record, published, lines))
+    rows = list(make_table(record, published))
+    curves = list(make_explorer(record, published, run.nads))
+    if not with_published:
+        curves = [curve for curve in curves if curve["cells"]]
+    return Section(record, caption, rows, [picture], make_finding(run), curves)

@@ -10,7 +10,7 @@ import jinja2
 from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import FITTED
-from pipeline.report.run import Evaluated
+from pipeline.report.run import Record
 
 HERE = Path(__file__).parent
 
@@ -76,7 +76,7 @@ class Section:
             `name`.
     """
 
-    record: Evaluated | None
+    record: Record | None
     caption: str
     rows: Sequence[Mapping[str, Any]]
     pictures: Sequence[Picture]

@@ -4,141 +4,166 @@ fig. 7)."""
 import textwrap
 from collections.abc import Mapping
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from pipeline.experiments.poison import CLEAN
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, basis, share, training
+from pipeline.report.comparison import (
+    describe_basis,
+    format_accuracy,
+    format_share,
+    format_training,
+)
+from pipeline.report.nads import NADs
 from pipeline.report.page import Finding, Picture, Rows, Section
-from pipeline.report.published import table as published_table
-from pipeline.report.run import Evaluated, Published, Report, not_fitted, percents
-from pipeline.report.site.data import value
-from pipeline.report.site.photographs import pictures
+from pipeline.report.published import read_published
+from pipeline.report.run import (
+    Published,
+    Record,
+    Report,
+    average_percent,
+    explain_unfitted,
+)
+from pipeline.report.site.data import accuracy_cell
+from pipeline.report.site.photographs import make_pictures
+
+TESTS = {"clean": "clean test data (%)", "poisoned": "with carriers (%)"}
+"""Columns of the table by test set."""
 
 
-def curve(experiment: Evaluated, published: Published, caption: str) -> Figure:
-    """Accuracy on clean test images over the NAD index of the training images' carriers
-    (fig. 7).
+def draw_curves(record: Record, published: Published, caption: str) -> Figure:
+    """Draw accuracy on clean images over the first NAD index of carriers (fig. 7).
 
-    The accuracy of networks trained without carriers is a dashed line.
+    The accuracy of networks that are trained without carriers is a dashed line.
+
+    Args:
+        record: The run of `poison`.
+        published: Accuracies in per cent by index.
+        caption: The caption.
     """
-    columns = len(experiment.labels)
-    entries = {}
-    figure, axes = style.new(
-        1, columns, max(6.8, 2.9 * columns + 2.2), 3.9, sharey=True
-    )
-    look = {
-        "color": style.BLACK,
-        "marker": "o",
-        "markersize": 4,
-        "linewidth": 1.3,
-        "capsize": 2,
-    }
-    for panel, (name, label) in zip(axes[0], experiment.labels.items(), strict=True):
-        chance = 100 / len(experiment.images["classes"])
+    columns = len(record.labels)
+    width = max(6.8, 2.9 * columns + 2.2)
+    figure, axes = style.new_figure(1, columns, width, 3.9, sharey=True)
+    chance = 100 / len(record.images["classes"])
+    lines = {}
+    for panel, (name, label) in zip(axes[0], record.labels.items(), strict=True):
         panel.axhline(chance, color="0.6", linewidth=0.9, label="guessing")
-        cells = percents(experiment.of(name, test_set="clean"), ["index"])
-        clean = cells.loc[CLEAN]
-        cells = cells.drop(index=CLEAN)
-        level = {"color": style.BLACK, "linestyle": "--", "linewidth": 1.1}
-        panel.axhline(clean["mean"], label="trained without carriers", **level)
-        style.over_indices(panel, cells, label="trained with carriers", **look)
+        rows = record.select_results(name, test_set="clean")
+        cells = average_percent(rows, ["index"])
+        panel.axhline(
+            cells.loc[CLEAN, "mean"],
+            color=style.BLACK,
+            linestyle="--",
+            linewidth=1.1,
+            label="trained without carriers",
+        )
+        style.draw_over_indices(
+            panel,
+            cells.drop(index=CLEAN),
+            color=style.BLACK,
+            marker="o",
+            markersize=4,
+            linewidth=1.3,
+            capsize=2,
+            label="trained with carriers",
+        )
         if name in published:
             values = published[name].values
-            text = "published: ResNet-18, full width,\n50,000 images, with carriers"
             panel.plot(
-                values.index + 1, values, linewidth=1.8, label=text, **style.BEHIND
+                values.index + 1,
+                values,
+                linewidth=1.8,
+                label="published: ResNet-18, full width,\n50,000 images, with carriers",
+                **style.BEHIND,
             )
-        entries |= {
-            text: line
-            for line, text in zip(*panel.get_legend_handles_labels(), strict=True)
-        }
-        style.index_axis(panel)
+        for line, text in zip(*panel.get_legend_handles_labels(), strict=True):
+            lines[text] = line
+        style.set_index_axis(panel)
         panel.set(title=textwrap.fill(label, 28), ylim=(0, 102))
         panel.set_xlabel("first NAD index of the carriers")
     axes[0, 0].set_ylabel("accuracy on clean test data (%)")
-    figure.legend(entries.values(), entries, loc="outside right center", frameon=False)
+    figure.legend(lines.values(), lines, loc="outside right center", frameon=False)
     title = "Trained on images with class carriers along NADs"
-    return style.finish(figure, title, caption, experiment.notice)
+    return style.finish(figure, title, caption, record.notice)
 
 
-def table(experiment: Evaluated, published: Published) -> Rows:
-    """The table of accuracies, a row for each architecture and index of the carriers."""
-    tests = {"clean": "clean test data (%)", "poisoned": "with carriers (%)"}
-    for (name, index), cells in experiment.summary.groupby(
-        ["architecture", "index"], sort=False
-    ):
-        at = cells.set_index("test_set")
-        carriers = "none" if index == CLEAN else index
-        row = {"network": experiment.labels[name], "carriers from NAD": carriers}
-        row |= {
-            text: accuracy(at.loc[test])
-            for test, text in tests.items()
-            if test in at.index
+def make_table(record: Record, published: Published) -> Rows:
+    """The table of accuracies, a row for each architecture and index of carriers."""
+    groups = record.summary.groupby(["architecture", "index"], sort=False)
+    for (name, index), cells in groups:
+        tests = cells.set_index("test_set")
+        row = {
+            "network": record.labels[name],
+            "carriers from NAD": "none" if index == CLEAN else index,
         }
-        row["training accuracy (%) (fitted seeds)"] = training(cells.iloc[0])
-        if name in published and index in (theirs := published[name].values):
-            row["published clean (ResNet-18, full width)"] = f"{theirs[index]:.1f}"
+        for test_set, column in TESTS.items():
+            if test_set in tests.index:
+                row[column] = format_accuracy(tests.loc[test_set])
+        row["training accuracy (%) (fitted seeds)"] = format_training(cells.iloc[0])
+        if name in published and index in published[name].values:
+            value = published[name].values[index]
+            row["published clean (ResNet-18, full width)"] = f"{value:.1f}"
         yield row
 
 
-def finding(run: Report) -> Finding:
-    """What carriers along the first NADs cost one network on clean images."""
-    experiment, name, label = run.shown("poison")
-    rows = experiment.of(name, test_set="clean")
-    cells = percents(rows, ["index"])
+def make_finding(run: Report) -> Finding:
+    """The accuracy of one network on clean images with and without carriers."""
+    record, name, label = run.choose_network("poison")
+    rows = record.select_results(name, test_set="clean")
+    cells = average_percent(rows, ["index"])
     clean = cells.loc[CLEAN]
     first = cells.drop(index=CLEAN).iloc[0]
-    text = f"{label}: {share(first)} on clean images after carriers from NAD "
-    text += f"{first.name} on, {share(clean)} without"
-    rests = basis(rows[rows["index"].isin([CLEAN, first.name])], first, clean)
-    return Finding(name, text, rests)
+    text = (
+        f"{label}: {format_share(first)} on clean images after carriers from NAD "
+        f"{first.name} on, {format_share(clean)} without"
+    )
+    networks = rows[rows["index"].isin([CLEAN, first.name])]
+    return Finding(name, text, describe_basis(networks, first, clean))
 
 
-def explorer(
-    experiment: Evaluated,
-    published: Published,
-    nads: Mapping[str, Mapping[str, np.ndarray]],
+def make_explorer(
+    record: Record, published: Published, nads: Mapping[str, NADs]
 ) -> Rows:
-    """The curves of the page, with photographs that carry a class along NADs that it
-    has; nads: the fields of `pipeline.nads.NADs` by architecture."""
-    for name, label in experiment.labels.items():
-        rows = experiment.summary_of(name)
-        clean, carrying = (
-            {
-                row["index"]: value(row)
-                for row in rows[rows["test_set"] == each].to_dict("records")
-            }
-            for each in ("clean", "poisoned")
-        )
+    """The curves of the page, with photographs that carry a class along a NAD.
+
+    Args:
+        record: The run of `poison`.
+        published: Accuracies in per cent by index.
+        nads: The NADs that the page has pictures of, by name.
+    """
+    for name, label in record.labels.items():
+        cells = {"clean": {}, "poisoned": {}}
+        for row in record.select_summary(name).to_dict("records"):
+            cells[row["test_set"]][row["index"]] = accuracy_cell(row)
         curve = {
             "name": label,
-            "level": clean.pop(CLEAN),
-            "cells": clean,
-            "carrying": carrying,
+            "level": cells["clean"].pop(CLEAN),
+            "cells": cells["clean"],
+            "carrying": cells["poisoned"],
+            "guess": 1 / len(record.images["classes"]),
+            "caption": record.describe_sizes([name]),
         }
-        curve |= {"guess": 1 / len(experiment.images["classes"])}
-        curve |= {"caption": experiment.sizes([name])}
+        indices = list(cells["clean"])
         if name in published:
-            curve |= {"published": published[name].curve}
-        if key := experiment.nads_in(nads, name):
-            indices = [
-                *clean,
-                *(published[name].values.index if name in published else ()),
-            ]
-            curve |= {"nads": key, "pictures": pictures(experiment, nads[key], indices)}
+            curve["published"] = published[name].curve
+            indices += published[name].values.index.tolist()
+        key = record.find_nads(nads, name)
+        if key:
+            curve["nads"] = key
+            curve["pictures"] = make_pictures(record, nads[key], indices)
         yield curve
 
 
-def section(run: Report) -> Section:
+def make_section(run: Report) -> Section:
     """The section of `poison`."""
-    experiment = run.experiments["poison"]
-    published = experiment.beside(published_table("poison").set_index("index"))
-    shown = f"coefficient ± {experiment.plan.settings.size:g} · images: {experiment.images['name']}"
-    caption = f"{experiment.sizes()} · {shown}"
-    figure = curve(experiment, published, f"{caption}\n{not_fitted('hollow')}")
-    picture = Picture("poison_curve", figure)
-    rows = [*table(experiment, published)]
-    live = [*explorer(experiment, published, run.nads)]
-    return Section(experiment, caption, rows, [picture], finding(run), live)
+    record = run.experiments["poison"]
+    published = record.find_published(read_published("poison").set_index("index"))
+    caption = (
+        f"{record.describe_sizes()} · coefficient ± {record.plan.settings.size:g} · "
+        f"images: {record.images['name']}"
+    )
+    lines = f"{caption}\n{explain_unfitted('hollow')}"
+    picture = Picture("poison_curve", draw_curves(record, published, lines))
+    rows = list(make_table(record, published))
+    curves = list(make_explorer(record, published, run.nads))
+    return Section(record, caption, rows, [picture], make_finding(run), curves)

@@ -1,5 +1,4 @@
-"""The run that the report shows, read once, and the parts of captions that its figures
-share."""
+"""The run that the report shows, and the parts of captions that its figures share."""
 
 import dataclasses
 import functools
@@ -19,20 +18,20 @@ from pipeline.measures.fitted import FITTED, fitted, summary
 from pipeline.nads.estimator import NADsPlan
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
-from pipeline.report.labels import label, papers_network, without_width
+from pipeline.report.labels import full_width, label, papers_network
 from pipeline.training.shapes import INPUT
 
-NETWORK = (
-    "lenet"  # the architecture whose numbers are watched, and of which findings speak
-)
+NETWORK = "lenet"
+"""The architecture that findings are about, if the run has it."""
 
 
-class Beside(NamedTuple):
-    """Published values of a network at full width, to stand beside those of an
-    architecture.
+class PublishedValues(NamedTuple):
+    """Published values of a network at full width, for comparison with an architecture.
 
-    name: as in pickers, 'ResNet-18, published'; width: ', full width' of a narrower
-    architecture.
+    Attributes:
+        name: Name of the network in pickers, such as 'ResNet-18, published'.
+        width: ', full width' if the architecture is narrower, otherwise empty.
+        values: The values.
     """
 
     name: str
@@ -40,27 +39,33 @@ class Beside(NamedTuple):
     values: Any
 
     @property
-    def called(self) -> str:
-        """Its label in figures."""
+    def label(self) -> str:
+        """The label in figures."""
         return f"published{self.width}"
 
     @property
     def curve(self) -> dict[str, Any]:
-        """What stands behind a curve of the page, by index."""
-        return {"called": self.called, "values": self.values.dropna().to_dict()}
+        """The values by NAD index, as the page draws them behind a curve."""
+        return {"called": self.label, "values": self.values.dropna().to_dict()}
 
 
-Published = Mapping[str, Beside]  # by architecture
+Published = Mapping[str, PublishedValues]
+"""Published values by architecture."""
 
 
 @dataclass(frozen=True)
-class Evaluated:
-    """One experiment that was run: its plan and its tables.
+class Record:
+    """The plan and the tables of one experiment that was run.
 
-    folder: of the tables, seen from reports/; results, summary: results.csv and
-    summary.csv; images: data/images/about.json, empty where there are none; files:
-    those of NADs made elsewhere, by architecture; title, says: of a run that is kept,
-    which networks it is of, and in a sentence what it says.
+    Attributes:
+        folder: Folder of the tables, relative to reports/.
+        plan: The plan.
+        results: The table results.csv.
+        summary: The table summary.csv.
+        images: The contents of data/images/about.json; empty without images.
+        files: By architecture, the file with its NADs, if they were not estimated.
+        title: Networks of a kept run.
+        says: What a kept run shows, in one sentence.
     """
 
     folder: str
@@ -80,154 +85,167 @@ class Evaluated:
 
     @functools.cached_property
     def labels(self) -> dict[str, str]:
-        """The networks' labels in figures, by architecture in the order of the results."""
+        """Labels of the networks, by architecture in the order of the results."""
         labels = {}
         for name in self.results["architecture"].unique():
             member = self.plan.members[name]
-            optimiser = ", AdamW" if member.training.optimiser == "adamw" else ""
-            labels[name] = label(member.specification, member.input) + optimiser
+            labels[name] = label(member.specification, member.input)
+            if member.training.optimiser == "adamw":
+                labels[name] += ", AdamW"
         return labels
 
-    def of(self, name: str, **values: Any) -> pd.DataFrame:
-        """The results of one architecture, or of them the rows with these values."""
-        rows = self.results[self.results["architecture"] == name]
+    def select_results(self, architecture: str, **values: Any) -> pd.DataFrame:
+        """Select results of one architecture.
+
+        Args:
+            architecture: The architecture.
+            values: Values that a row must have, by column.
+        """
+        rows = self.results[self.results["architecture"] == architecture]
         for column, value in values.items():
             rows = rows[rows[column] == value]
         return rows
 
-    def summary_of(self, name: str) -> pd.DataFrame:
-        """The summary of one architecture."""
-        return self.summary[self.summary["architecture"] == name]
+    def select_summary(self, architecture: str) -> pd.DataFrame:
+        """Select the summary of one architecture."""
+        return self.summary[self.summary["architecture"] == architecture]
 
-    def sizes(self, architectures: Iterable[str] | None = None) -> str:
-        """Scale, seeds, samples, epochs, precision, NADs' files of these architectures,
-        or all."""
+    def describe_sizes(self, architectures: Sequence[str] = ()) -> str:
+        """Describe scale, seeds, samples, epochs, precision and imported NADs.
+
+        Args:
+            architectures: The architectures of a figure. All of them by default.
+        """
         plan = self.plan
-        names = list(architectures or self.labels)
+        names = architectures or list(self.labels)
         experiment = experiments.find(plan.experiment)
         samples = plan.train_samples
-        if experiment.needs_images:  # of which there may be fewer
+        if experiment.needs_images:  # a set of images may have fewer
             samples = min(samples, self.images["train"])
         epochs = {name: plan.members[name].training.epochs for name in names}
-        precision = (
-            "" if plan.precision == "float32" else f" · trained in {plan.precision}"
-        )
-        spread = (
-            ""
-            if self.seeds(names) == "1 seed"
-            else " · ± standard deviation over seeds"
-        )
-        of = {
-            n: self.files[n] for n in names if n in self.files and experiment.needs_nads
-        }
-        each = {
-            f: " and ".join(self.labels[n] for n in of if of[n] == f)
-            for f in of.values()
-        }
-        nads = (f" · NADs of {labels} from {file}" for file, labels in each.items())
-        return (
-            f"scale {plan.scale} · {self.seeds(names)} · {samples:,} training samples"
-            f" · {self._counts(epochs, 'epoch')}{precision}{spread}{''.join(nads)}"
-        )
+        seeds = self.describe_seeds(names)
+        parts = [f"scale {plan.scale}", seeds, f"{samples:,} training samples"]
+        parts.append(self._describe_counts(epochs, "epoch"))
+        if plan.precision != "float32":
+            parts.append(f"trained in {plan.precision}")
+        if seeds != "1 seed":
+            parts.append("± standard deviation over seeds")
+        if experiment.needs_nads:
+            parts.extend(self._describe_files(names))
+        return " · ".join(parts)
 
-    def seeds(self, architectures: Iterable[str] | None = None) -> str:
-        """The number of seeds of these architectures, by default of all, as text."""
-        plan = self.plan
-        names = architectures or self.labels
-        counts = {name: len(plan.seeds[: plan.members[name].seeds]) for name in names}
-        return self._counts(counts, "seed")
+    def describe_seeds(self, architectures: Sequence[str] = ()) -> str:
+        """Describe the number of seeds, of all architectures by default."""
+        counts = {}
+        for name in architectures or self.labels:
+            counts[name] = len(self.plan.seeds[: self.plan.members[name].seeds])
+        return self._describe_counts(counts, "seed")
 
-    def science(self, architectures: Iterable[str] | None = None) -> str:
-        """ε and σ of D(v) of these architectures, by default of all, as part of a
-        caption."""
+    def describe_problem(self, architectures: Sequence[str] = ()) -> str:
+        """Describe ε and σ of D(v), of all architectures by default."""
+        settings = self.plan.settings
+        sigmas = {}
+        for name in architectures or self.labels:
+            sigmas[name] = self.sigma(name)
+        return f"ε = {settings.eps:g}, σ = {self._describe_values(sigmas)}"
+
+    def sigma(self, architecture: str) -> float:
+        """The noise σ of D(v) for an architecture."""
         sigma = self.plan.settings.sigma
-        names = architectures or self.labels
-        each = {
-            name: sigma[name] if isinstance(sigma, dict) else sigma for name in names
-        }
-        return f"ε = {self.plan.settings.eps:g}, σ = {self._each(each)}"
+        return sigma[architecture] if isinstance(sigma, dict) else sigma
 
-    def nads_in(self, nads: Mapping[str, Any], name: str) -> str | None:
-        """The name in `nads` of an architecture, or else of its network at full width."""
-        either = name, papers_network(self._wide(name))
-        return next((each for each in either if each in nads), None)
-
-    def _wide(self, name: str) -> dict[str, Any]:
-        """An architecture at full width, with its input if that is not the papers'
-        1×32×32."""
-        member = self.plan.members[name]
-        other = {} if member.input == INPUT else {"input": member.input}
-        return without_width(member.specification) | other
-
-    def _counts(self, counts: Mapping[str, int], what: str) -> str:
-        text = self._each(counts)
-        if len(set(counts.values())) > 1:
-            return f"{what}s {text}"
-        return f"{text} {what}" if text == "1" else f"{text} {what}s"
-
-    def _each(self, values: Mapping[str, float]) -> str:
-        if len(set(values.values())) == 1:
-            return f"{next(iter(values.values())):g}"
-        return ", ".join(
-            f"{value:g} ({self.labels[name]})" for name, value in values.items()
-        )
-
-    def beside(self, published: Mapping[str, Any]) -> dict[str, Beside]:
-        """The published values of each architecture's network.
-
-        published: by the network's name in `NETWORKS`; those of CIFAR-10 stand beside
-        no other images.
-        """
-        beside = {}
-        needs_images = experiments.find(self.plan.experiment).needs_images
-        for name in {} if needs_images and self.notice else self.labels:
-            wide = self._wide(name)
-            if (network := papers_network(wide)) in published:
-                width = (
-                    ""
-                    if wide == self.plan.members[name].specification
-                    else ", full width"
-                )
-                beside[name] = Beside(
-                    f"{label(wide)}, published", width, published[network]
-                )
-        return beside
-
-    def with_other_seeds(self) -> "Evaluated":
-        """The record with the results of the folders beside its own whose plan is the
-        same but for seeds: of lenet/ those of lenet_seed_1/."""
-        folder = Path(self.folder)
-        paths = sorted(folder.parent.glob(f"{folder.name}_seed_*/results.csv"))
-        results = pd.concat([self.results, *map(pd.read_csv, paths)], ignore_index=True)
-        keys = [
-            "architecture",
-            *experiments.find(self.plan.experiment).coordinates,
-            "test_set",
+    def _describe_files(self, architectures: Iterable[str]) -> list[str]:
+        labels_by_file: dict[str, list[str]] = {}
+        for name in architectures:
+            if name in self.files:
+                labels = labels_by_file.setdefault(self.files[name], [])
+                labels.append(self.labels[name])
+        return [
+            f"NADs of {' and '.join(labels)} from {file}"
+            for file, labels in labels_by_file.items()
         ]
-        plan = dataclasses.replace(
-            self.plan, seeds=tuple(sorted(results["seed"].unique()))
-        )
-        return dataclasses.replace(
-            self, plan=plan, results=results, summary=summary(results, keys)
-        )
+
+    def _describe_counts(self, counts: Mapping[str, int], noun: str) -> str:
+        text = self._describe_values(counts)
+        if len(set(counts.values())) > 1:
+            return f"{noun}s {text}"
+        return f"{text} {noun}" if text == "1" else f"{text} {noun}s"
+
+    def _describe_values(self, values: Mapping[str, float]) -> str:
+        """The common value of all architectures, or the value of each of them."""
+        parts = {f"{value:g}" for value in values.values()}
+        if len(parts) > 1:
+            parts = [f"{value:g} ({self.labels[k]})" for k, value in values.items()]
+        return ", ".join(parts)
+
+    def find_nads(self, nads: Mapping[str, Any], architecture: str) -> str | None:
+        """Find the NADs of an architecture or of its network at full width.
+
+        Args:
+            nads: NADs by name of an architecture or network.
+            architecture: The architecture.
+
+        Returns:
+            The name in `nads`; None if it has neither.
+        """
+        network = papers_network(self._full_width(architecture))
+        for name in (architecture, network):
+            if name in nads:
+                return name
+        return None
+
+    def _full_width(self, architecture: str) -> dict[str, Any]:
+        """The network at full width, with its input if the papers have another one."""
+        member = self.plan.members[architecture]
+        specification = full_width(member.specification)
+        if member.input != INPUT:
+            specification["input"] = member.input
+        return specification
+
+    def find_published(self, tables: Mapping[str, Any]) -> dict[str, PublishedValues]:
+        """Find the published values of each architecture's network.
+
+        Args:
+            tables: Values by the network's name in `NETWORKS`.
+
+        Returns:
+            Values by architecture; none for images other than the papers' CIFAR-10.
+        """
+        if experiments.find(self.plan.experiment).needs_images and self.notice:
+            return {}
+        published = {}
+        for architecture in self.labels:
+            wide = self._full_width(architecture)
+            network = papers_network(wide)
+            if network in tables:
+                width = ", full width"
+                if wide == self.plan.members[architecture].specification:
+                    width = ""
+                name = f"{label(wide)}, published"
+                published[architecture] = PublishedValues(name, width, tables[network])
+        return published
 
 
 @dataclass(frozen=True)
 class Report:
     """All that the report shows.
 
-    plan, nads: the plan of the NADs, None in a run that is kept, of which there are
-    tables alone; and the fields of `pipeline.nads.NADs` by architecture.
+    Attributes:
+        plan: The plan of the NADs; None for kept runs.
+        nads: The fields of `pipeline.nads.NADs` by architecture.
+        experiments: The record of each experiment, by its name.
     """
 
     plan: NADsPlan | None
     nads: Mapping[str, Mapping[str, np.ndarray]]
-    experiments: Mapping[str, Evaluated]
+    experiments: Mapping[str, Record]
 
     @property
     def notice(self) -> str | None:
         """The line in every figure that names images other than CIFAR-10."""
-        return next((each.notice for each in self.experiments.values()), None)
+        for record in self.experiments.values():
+            return record.notice
+        return None
 
     @property
     def labels(self) -> dict[str, str]:
@@ -237,39 +255,53 @@ class Report:
             for name, request in self.plan.members.items()
         }
 
-    def shown(self, name: str) -> tuple[Evaluated, str, str]:
-        """An experiment, and the architecture that its finding is about, with its
-        label: `NETWORK`, or else the first of which a network was fitted, or else the
-        first."""
-        experiment = self.experiments[name]
-        names = experiment.results["architecture"]
-        first = [*names[fitted(experiment.results)], *names][0]
-        shown = NETWORK if NETWORK in experiment.labels else first
-        return experiment, shown, experiment.labels[shown]
+    def choose_network(self, experiment: str) -> tuple[Record, str, str]:
+        """Choose the architecture that the finding of an experiment is about.
+
+        Args:
+            experiment: Name of the experiment.
+
+        Returns:
+            The experiment's record, the architecture and its label. The architecture
+            is `NETWORK`, or else the first with a fitted network, or else the first.
+        """
+        record = self.experiments[experiment]
+        names = record.results["architecture"]
+        candidates = [*names[fitted(record.results)], *names]
+        name = NETWORK if NETWORK in record.labels else candidates[0]
+        return record, name, record.labels[name]
 
 
-def read(names: Iterable[str]) -> Report:
-    """The run of the experiments of these names."""
-    plan = artifacts.read_plan("nads", NADsPlan)
+def read_run(names: Iterable[str]) -> Report:
+    """Read the run of the experiments of these names from data/ and reports/."""
+    nads_plan = artifacts.read_plan("nads", NADsPlan)
     images = artifacts.read_about_images()
-    nads = {name: artifacts.read_nads(name) for name in plan.members}
-    files = {
-        name: each.source.file
-        for name, each in plan.members.items()
-        if each.source.file
-    }
-    plans = {name: Plan.read(experiments.find(name)) for name in names}
-    return Report(
-        plan, nads, {n: evaluated(n, each, images, files) for n, each in plans.items()}
-    )
+    nads = {}
+    files = {}
+    for name, request in nads_plan.members.items():
+        nads[name] = artifacts.read_nads(name)
+        if request.source.file:
+            files[name] = request.source.file
+    records = {}
+    for name in names:
+        plan = Plan.read(experiments.find(name))
+        records[name] = read_record(name, plan, images, files)
+    return Report(nads_plan, nads, records)
 
 
-def abouts(folder: Path) -> dict[Path, dict[str, Any]]:
-    """The contents of run.json by the folder that it describes: {experiment}/ below
-    `folder`, and of several runs of one experiment {experiment}/{variant}/.
+def read_descriptions(folder: Path) -> dict[Path, dict[str, Any]]:
+    """Read all run.json in a folder.
 
-    Raises InputError where there is none. Tables of a program that is no experiment
-    have no plan.
+    Args:
+        folder: A folder with {experiment}/, or {experiment}/{variant}/ where an
+            experiment has several runs.
+
+    Returns:
+        The contents by the folder that they describe. A run of a program that is no
+        experiment has no `plan`.
+
+    Raises:
+        InputError: If there is none.
     """
     paths = sorted([*folder.glob("*/run.json"), *folder.glob("*/*/run.json")])
     if not paths:
@@ -279,82 +311,130 @@ def abouts(folder: Path) -> dict[Path, dict[str, Any]]:
     return {path.parent: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 
-def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
-    """The experiments in a folder, by the name of the folder of their tables:
-    'fourier', or 'fourier/lenet' of several.
+def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Record]:
+    """Read the experiments in a folder of kept runs.
 
-    order: names of the experiments; of several runs of one experiment the largest comes
-    first.
+    Args:
+        folder: The folder.
+        order: Names of the experiments in their order.
+
+    Returns:
+        Records by the name of their folder, such as 'fourier/lenet'. The largest run of
+        an experiment comes first.
     """
     images = json.loads((folder / "images.json").read_text(encoding="utf-8"))
     records = {}
-    for path, about in abouts(folder).items():
-        if "plan" in about:
-            experiment = experiments.find(about["plan"]["experiment"])
-            planned = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
-            plan = planned.validate_json(json.dumps(about["plan"]))
-            sources = {
-                n: s for n, s in about.get("nads", {}).items() if isinstance(s, dict)
-            }
-            files = {
-                name: source["file"]
-                for name, source in sources.items()
-                if "file" in source
-            }
-            words = (about.get(key, "") for key in ("title", "says"))
+    for path, description in read_descriptions(folder).items():
+        if "plan" in description:
             name = path.relative_to(folder).as_posix()
-            record = evaluated(str(path.resolve()), plan, images, files, *words)
-            records[name] = record.with_other_seeds()
+            records[name] = _read_kept_record(path, description, images)
 
-    def size(name):
-        return (order.index(records[name].plan.experiment), -len(records[name].results))
+    def sort_key(name: str) -> tuple[int, int]:
+        record = records[name]
+        return order.index(record.plan.experiment), -len(record.results)
 
-    return {name: records[name] for name in sorted(records, key=size)}
+    return {name: records[name] for name in sorted(records, key=sort_key)}
 
 
-def evaluated(folder: str, plan: Plan, *about: Any) -> Evaluated:
-    """One experiment with all else `about` it; raises InputError unless its results are
-    of the cells that are planned."""
+def _read_kept_record(
+    folder: Path, description: Mapping[str, Any], images: Mapping[str, Any]
+) -> Record:
+    experiment = experiments.find(description["plan"]["experiment"])
+    adapter = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
+    plan = adapter.validate_json(json.dumps(description["plan"]))
+    files = {}
+    for name, source in description.get("nads", {}).items():
+        if isinstance(source, dict) and "file" in source:
+            files[name] = source["file"]
+    record = dataclasses.replace(
+        read_record(str(folder.resolve()), plan, images, files),
+        title=description.get("title", ""),
+        says=description.get("says", ""),
+    )
+    further = description.get("further_seeds", [])
+    return pool_seeds(record, [folder.parent / name for name in further])
+
+
+def pool_seeds(record: Record, folders: Iterable[Path]) -> Record:
+    """Add the results of runs whose plans differ from that of a record only in seeds.
+
+    Args:
+        record: The record.
+        folders: Folders of the other runs.
+    """
+    tables = [pd.read_csv(folder / "results.csv") for folder in folders]
+    results = pd.concat([record.results, *tables], ignore_index=True)
+    coordinates = experiments.find(record.plan.experiment).coordinates
+    columns = ["architecture", *coordinates, "test_set"]
+    seeds = tuple(sorted(results["seed"].unique()))
+    return dataclasses.replace(
+        record,
+        plan=dataclasses.replace(record.plan, seeds=seeds),
+        results=results,
+        summary=summary(results, columns),
+    )
+
+
+def read_record(
+    folder: str, plan: Plan, images: Mapping[str, Any], files: Mapping[str, str]
+) -> Record:
+    """Read the tables of one experiment.
+
+    Args:
+        folder: Folder of the tables, relative to reports/.
+        plan: The plan.
+        images: The contents of data/images/about.json.
+        files: By architecture, the file with its NADs, if they were not estimated.
+
+    Raises:
+        InputError: If the results are not of the planned cells.
+    """
     experiment = experiments.find(plan.experiment)
     results = artifacts.read_results(folder, "results.csv")
-    keys = ["architecture", "seed", *experiment.coordinates]
-    tables = results, pd.DataFrame(experiment.cells(plan))
-    trained, planned = (
-        set(rows[keys].itertuples(index=False, name=None)) for rows in tables
-    )
-    if trained != planned:
+    columns = ["architecture", "seed", *experiment.coordinates]
+    planned = pd.DataFrame(experiment.cells(plan))
+    if _rows(results[columns]) != _rows(planned[columns]):
         raise InputError(
-            f"{artifacts.REPORTS / folder} is not of the cells that are planned; `dvc repro` makes "
-            f"it so, or `python -m pipeline.evaluate {plan.experiment}`"
+            f"{artifacts.REPORTS / folder} is not of the cells that are planned; `dvc "
+            f"repro` makes it so, or `python -m pipeline.evaluate {plan.experiment}`"
         )
-    return Evaluated(
-        folder, plan, results, artifacts.read_results(folder, "summary.csv"), *about
-    )
+    table = artifacts.read_results(folder, "summary.csv")
+    return Record(folder, plan, results, table, images, files)
 
 
-def over_seeds(
-    rows: pd.DataFrame, places: Sequence[str], column: str = "accuracy"
+def _rows(table: pd.DataFrame) -> set[tuple]:
+    return set(table.itertuples(index=False, name=None))
+
+
+def average_over_seeds(
+    rows: pd.DataFrame, columns: Sequence[str], value: str = "accuracy"
 ) -> pd.DataFrame:
-    """Mean and std of a column over seeds, by the columns `places`, and whether all
-    were `fitted`.
+    """Average a column over seeds.
 
-    rows: of single networks; without train_accuracy, as published ones are, their
-    `fitted` is nan.
+    Args:
+        rows: One row per network.
+        columns: The columns that tell cells apart.
+        value: The column to average.
+
+    Returns:
+        The columns mean, std and fitted (whether all networks are fitted; nan for rows
+        without train_accuracy, as published ones), indexed by `columns`.
     """
     done = fitted(rows) if "train_accuracy" in rows else np.nan
-    cells = rows.assign(done=done).groupby(places)
-    return cells.agg(mean=(column, "mean"), std=(column, "std"), fitted=("done", "min"))
+    cells = rows.assign(done=done).groupby(columns)
+    return cells.agg(mean=(value, "mean"), std=(value, "std"), fitted=("done", "min"))
 
 
-def percents(
-    rows: pd.DataFrame, places: Sequence[str], column: str = "accuracy"
+def average_percent(
+    rows: pd.DataFrame, columns: Sequence[str], value: str = "accuracy"
 ) -> pd.DataFrame:
-    """`over_seeds` of fractions, with mean and std in per cent."""
-    cells = over_seeds(rows, places, column)
-    return cells.assign(**100 * cells[["mean", "std"]])
+    """`average_over_seeds` of fractions, with mean and std in per cent."""
+    cells = average_over_seeds(rows, columns, value)
+    cells[["mean", "std"]] *= 100
+    return cells
 
 
-def not_fitted(mark: str) -> str:
-    """The part of a caption on points where not every network was fitted; mark: how
-    they look."""
-    return f"{mark}: not every network was fitted (training accuracy below {100 * FITTED:g} %)"
+def explain_unfitted(mark: str) -> str:
+    """Explain the mark of points where not every network was fitted."""
+    limit = f"{100 * FITTED:g} %"
+    return f"{mark}: not every network was fitted (training accuracy below {limit})"

@@ -28,50 +28,69 @@ from pipeline.verify.agreement import (
 )
 from pipeline.verify.runs import Run
 
-Line = tuple[str, str, str]  # a verdict, what it is about, and the numbers behind it
+Line = tuple[str, str, str]
+"""A verdict, what it is about, and the numbers behind it."""
 
 
 def compare_runs(run: Run, other: Run) -> Iterator[Line]:
-    """Yield a line for the NADs of two runs, and one for each network and experiment."""
+    """Yield a line for the NADs of two runs, and for each network and experiment."""
     yield from compare_nads(run, other)
-    for name in sorted(run.results | other.results):
-        if reason := reason_against(name, run, other):
-            yield UNJUDGED, name, reason
+    for experiment in sorted(run.results | other.results):
+        reason = find_obstacle(experiment, run, other)
+        if reason:
+            yield UNJUDGED, experiment, reason
         else:
-            yield from compare_networks(name, run, other)
+            yield from compare_networks(experiment, run, other)
 
 
 def compare_nads(run: Run, other: Run) -> Iterator[Line]:
     """Yield one line for the first singular values that two runs share, if any."""
     values = compare_singular_values(run.nads, other.nads)
-    if not values.empty:
-        worst = values.loc[values["sigmas"].idxmax()]
-        verdict = DIFFERS if worst["sigmas"] > SIGMAS else AGREES
-        ratio = f"ratio {worst['ratio']:.3f} ± {worst['error']:.3f}"
-        text = (
-            f"{len(values)} first singular values; least alike: {worst.name}, {ratio}"
-        )
-        yield verdict, "nads", text
+    if values.empty:
+        return
+    worst = values.loc[values["sigmas"].idxmax()]
+    verdict = DIFFERS if worst["sigmas"] > SIGMAS else AGREES
+    text = (
+        f"{len(values)} first singular values; least alike: {worst.name}, "
+        f"ratio {worst['ratio']:.3f} ± {worst['error']:.3f}"
+    )
+    yield verdict, "nads", text
 
 
 def compare_networks(experiment: str, run: Run, other: Run) -> Iterator[Line]:
-    """Yield one line for each network of our run in an experiment."""
+    """Yield one line for each network of a run in an experiment.
+
+    Args:
+        experiment: Name of the experiment.
+        run: The run.
+        other: The run to compare it with.
+    """
     theirs = other.results[experiment]
     networks = run.results[experiment].groupby("architecture", sort=False)
     for architecture, ours in networks:
-        found = compare(ours, theirs[theirs["architecture"] == architecture])
+        agreement = compare(ours, theirs[theirs["architecture"] == architecture])
         title = f"{experiment} {architecture}"
-        if found.cells.empty:
+        if agreement.cells.empty:
             yield UNJUDGED, title, "no cell in common"
         else:
-            yield found.verdict, title, describe(found)
+            yield agreement.verdict, title, describe(agreement)
 
 
-def reason_against(experiment: str, run: Run, other: Run) -> str | None:
-    """Why an experiment of two runs cannot be compared, or None."""
-    for side in (run, other):
-        if experiment not in side.results:
-            return f"not in {side.name}"
+def find_obstacle(experiment: str, run: Run, other: Run) -> str | None:
+    """Find out why two runs cannot be compared.
+
+    Args:
+        experiment: Name of the experiment.
+        run: The run.
+        other: The run to compare it with.
+
+    Returns:
+        The reason; None if they can be compared.
+    """
+    if experiment not in run.results:
+        return f"not in {run.name}"
+    if experiment not in other.results:
+        return f"not in {other.name}"
     here = run.scales[experiment]
     there = other.scales[experiment]
     if here != there:
@@ -81,33 +100,44 @@ def reason_against(experiment: str, run: Run, other: Run) -> str | None:
     return None
 
 
-def describe(found: Agreement) -> str:
+def describe(agreement: Agreement) -> str:
     """The numbers behind a verdict, differences in points."""
-    cells = found.cells
+    cells = agreement.cells
     largest = cells.loc[cells["difference"].abs().idxmax()]
     test_set, coordinates = largest.name
     points = f"{100 * largest['difference']:+.1f}".replace("-", "−")
-    tolerance = f"tolerance {100 * found.tolerance:.1f}"
-    if np.isinf(found.tolerance):
+    tolerance = f"tolerance {100 * agreement.tolerance:.1f}"
+    if np.isinf(agreement.tolerance):
         tolerance = "one seed gives no tolerance"
-    if found.is_equal:
+    if agreement.is_equal:
         tolerance = "all below 1 point"
     seeds = f"{cells['seeds'].min()} and {cells['seeds_there'].min()} seeds"
     return (
         f"{len(cells)} accuracies, {seeds}, "
-        f"rms difference {100 * found.rms:.1f} points ({tolerance}); "
+        f"rms difference {100 * agreement.rms:.1f} points ({tolerance}); "
         f"largest: {points} at {coordinates}, {test_set}"
     )
 
 
 def main(other: str, name: str) -> int:
-    """Print the verdicts; returns the exit status."""
-    run = runs.named(name, artifacts.REPORTS)
-    theirs = runs.named(other, Path(name) if Path(name).is_dir() else artifacts.REPORTS)
+    """Compare a run with another one and with the published values.
+
+    Args:
+        other: Folder or commit of the other run.
+        name: Folder or commit of the run.
+
+    Returns:
+        The exit status: 1 if a network differs, otherwise 0.
+
+    Raises:
+        InputError: If nothing could be compared.
+    """
+    run = runs.read_run(name, artifacts.REPORTS)
+    folder = Path(name) if Path(name).is_dir() else artifacts.REPORTS
     verdicts = set()
-    for side in (theirs, runs.of_papers(run)):
-        print(f"{run.name} beside {side.name}")
-        for verdict, title, text in compare_runs(run, side):
+    for reference in (runs.read_run(other, folder), runs.make_published_run(run)):
+        print(f"{run.name} beside {reference.name}")
+        for verdict, title, text in compare_runs(run, reference):
             print(f"  {verdict:11s} {title:30s} {text}")
             verdicts.add(verdict)
     if verdicts <= {UNJUDGED}:
@@ -116,15 +146,15 @@ def main(other: str, name: str) -> int:
 
 
 if __name__ == "__main__":
-    reader = command.make_parser(__doc__, "verify")
-    reader.add_argument(
+    parser = command.make_parser(__doc__, "verify")
+    parser.add_argument(
         "other", nargs="?", default="HEAD", help="folder or commit (HEAD)"
     )
-    reader.add_argument(
+    parser.add_argument(
         "run", nargs="?", default=str(artifacts.REPORTS), help="the same (reports)"
     )
-    given = reader.parse_args()
+    arguments = parser.parse_args()
     try:
-        sys.exit(main(given.other, given.run))
+        sys.exit(main(arguments.other, arguments.run))
     except InputError as error:
-        reader.exit(2, f"error: {error}\n")
+        parser.exit(2, f"error: {error}\n")

@@ -28,6 +28,7 @@ Runs are judged only if the loss of one cell would exceed the tolerance.
 """
 
 CELL = ["test_set", "coordinates"]
+"""The columns that tell the cells of one network apart."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,10 +36,10 @@ class Agreement:
     """How one network's accuracies in one experiment compare between two runs.
 
     Attributes:
-        cells: one row for each cell that both runs have, indexed by `CELL`, with the
+        cells: One row for each cell that both runs have, indexed by `CELL`, with the
             columns difference (ours minus theirs), seeds and seeds_there.
-        rms: root mean square of the differences.
-        tolerance: the largest rms that chance makes, infinite if no cell has two seeds
+        rms: Root mean square of the differences.
+        tolerance: The largest rms that chance makes, infinite if no cell has two seeds
             in one run.
     """
 
@@ -67,23 +68,24 @@ def compare(ours: pd.DataFrame, theirs: pd.DataFrame) -> Agreement:
     """Compare the accuracies of one network in one experiment between two runs.
 
     Args:
-        ours: results of our run, with the columns of `CELL`, seed, accuracy, n (number
+        ours: Results of our run, with the columns of `CELL`, seed, accuracy, n (number
             of test samples) and nads (equal where the directions are the same).
-        theirs: results of the other run.
+        theirs: Results of the other run.
     """
-    columns = {
-        "mean": ("accuracy", "mean"),
-        "variance": ("accuracy", "var"),
-        "seeds": ("accuracy", "count"),
-        "n": ("n", "min"),
-        "nads": ("nads", "first"),
-    }
-    here = ours.groupby(CELL).agg(**columns)
-    there = theirs.groupby(CELL).agg(**columns)
-    cells = here.join(there.add_suffix("_there"), how="inner")
+    cells = _summarise(ours).join(_summarise(theirs).add_suffix("_there"), how="inner")
     cells["difference"] = cells["mean"] - cells["mean_there"]
     rms = float(np.sqrt((cells["difference"] ** 2).mean()))
     return Agreement(cells, rms, _tolerance(cells))
+
+
+def _summarise(results: pd.DataFrame) -> pd.DataFrame:
+    return results.groupby(CELL).agg(
+        mean=("accuracy", "mean"),
+        variance=("accuracy", "var"),
+        seeds=("accuracy", "count"),
+        n=("n", "min"),
+        nads=("nads", "first"),
+    )
 
 
 def _tolerance(cells: pd.DataFrame) -> float:
@@ -92,27 +94,33 @@ def _tolerance(cells: pd.DataFrame) -> float:
     The variance between seeds is pooled over the cells. A few cells often make most of
     it, so its degrees of freedom are counted by the Welch–Satterthwaite formula.
     """
-    # NADs of other networks are assumed to move an accuracy as another seed does.
-    other_nads = 2 * (cells["nads"] != cells["nads_there"])
-    factor = 1 / cells["seeds"] + 1 / cells["seeds_there"] + other_nads
-
     repeated = cells[cells["seeds"] + cells["seeds_there"] > 2]
     if repeated.empty:
         return np.inf
-    freedom = repeated["seeds"] - 1
-    freedom_there = repeated["seeds_there"] - 1
-    squares = (freedom * repeated["variance"]).fillna(0)
-    squares_there = (freedom_there * repeated["variance_there"]).fillna(0)
-    freedom = freedom + freedom_there
-    # Seeds can agree by luck. No variance is below that of counting n test samples.
-    n = repeated[["n", "n_there"]].min(axis=1)
-    share = (repeated["mean"] + repeated["mean_there"]) / 2
-    share = (n * share + 0.5) / (n + 1)
-    variance = ((squares + squares_there) / freedom).clip(lower=share * (1 - share) / n)
-
+    variance, freedom = _pool_variance(repeated)
     total_freedom = variance.sum() ** 2 / (variance**2 / freedom).sum()
     limit = stats.t.isf(FALSE_ALARMS / 2, total_freedom)
+
+    # NADs of other networks are assumed to move an accuracy as another seed does.
+    other_nads = 2 * (cells["nads"] != cells["nads_there"])
+    factor = 1 / cells["seeds"] + 1 / cells["seeds_there"] + other_nads
     return float(limit * np.sqrt(factor.mean() * variance.mean()))
+
+
+def _pool_variance(cells: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """The variance between seeds, pooled over both runs, and its degrees of freedom."""
+    freedom = cells["seeds"] - 1
+    freedom_there = cells["seeds_there"] - 1
+    squares = (freedom * cells["variance"]).fillna(0)
+    squares_there = (freedom_there * cells["variance_there"]).fillna(0)
+    freedom = freedom + freedom_there
+    # Seeds can agree by luck. No variance is below that of counting n test samples.
+    n = cells[["n", "n_there"]].min(axis=1)
+    share = (cells["mean"] + cells["mean_there"]) / 2
+    share = (n * share + 0.5) / (n + 1)
+    binomial = share * (1 - share) / n
+    variance = (squares + squares_there) / freedom
+    return variance.clip(lower=binomial), freedom
 
 
 SIGMAS = 4
@@ -130,8 +138,8 @@ def compare_singular_values(
     NADs are compared if they have the same name, estimand and input.
 
     Args:
-        ours: the contents of our nads.json, by architecture.
-        theirs: the contents of the other run's nads.json.
+        ours: The contents of our nads.json, by architecture.
+        theirs: The contents of the other run's nads.json.
 
     Returns:
         One row for each name, with the columns ratio (ours to theirs), error (the
@@ -139,13 +147,15 @@ def compare_singular_values(
     """
     rows = {}
     for name in sorted(ours.keys() & theirs.keys()):
-        mine = ours[name]
-        other = theirs[name]
-        if any(mine.get(key) != other.get(key) for key in ("estimand", "input")):
+        here = ours[name]
+        there = theirs[name]
+        if here.get("estimand") != there.get("estimand"):
             continue
-        ratio = mine["first_singular_value"] / other["first_singular_value"]
+        if here.get("input") != there.get("input"):
+            continue
+        ratio = here["first_singular_value"] / there["first_singular_value"]
         # A singular value is the root of an eigenvalue.
-        sampling = np.hypot(mine["relative_error"], other["relative_error"]) / 2
+        sampling = np.hypot(here["relative_error"], there["relative_error"]) / 2
         error = np.hypot(sampling, 1e-3)  # both values are written with four digits
         rows[name] = (ratio, error, abs(np.log(ratio)) / error)
     columns = ["ratio", "error", "sigmas"]

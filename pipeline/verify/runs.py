@@ -1,5 +1,5 @@
-"""The reports of a run, read from a folder or from a git commit, and the papers' values
-as one."""
+"""The reports of a run, read from a folder or a git commit, and the published values
+in the form of a run."""
 
 import io
 import json
@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from pipeline import experiments
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import published
-from pipeline.report.labels import papers_network, without_width
-from pipeline.report.nads import PUBLISHED_ROWS, published_spectra
-from pipeline.report.run import abouts
+from pipeline.report.labels import full_width, papers_network
+from pipeline.report.nads import PUBLISHED_ROWS, read_published_spectra
+from pipeline.report.run import read_descriptions
 from pipeline.training.shapes import INPUT
 
 PUBLISHED = {
@@ -31,14 +30,24 @@ PUBLISHED = {
     "flip": (["network"], "images", {"test_set": "all"}),
     "linear_pairs": (["index_1", "index_2"], "test_set", {"network": "resnet18"}),
 }
-"""By experiment, the columns that its published table shares with our results, the
-column of our results whose values are the other columns' names, and columns of one
-value."""
+"""How a published table becomes results, by experiment.
+
+The columns that it shares with our results; the column of our results whose values are
+the names of its other columns; and columns of our results that have one value.
+"""
 
 
 @dataclass(frozen=True)
 class Run:
-    """The reports of one run: results and scales by experiment, NADs by architecture."""
+    """The reports of one run.
+
+    Attributes:
+        name: Name of the run in the output.
+        results: Results by experiment.
+        scales: Scale by experiment.
+        images: Name and digest of the images.
+        nads: The contents of nads.json, by architecture.
+    """
 
     name: str
     results: dict[str, pd.DataFrame]
@@ -47,130 +56,163 @@ class Run:
     nads: dict[str, dict[str, Any]]
 
 
-def identified(
+def add_coordinates(
     rows: pd.DataFrame, experiment: str, nads: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Results with the columns experiment; coordinates, as text; and nads, the
-    network's entry of nads.json where the directions are NADs (NaN, which equals no
-    other, if it has none).
+    """Add the columns by which cells of two runs are compared.
+
+    Args:
+        rows: Results of one experiment.
+        experiment: Its name.
+        nads: The contents of nads.json, by architecture.
+
+    Returns:
+        The rows with the columns experiment; coordinates, as text; and nads, the
+        network's entry of nads.json if the directions are NADs (NaN, which equals
+        nothing, if it has no entry).
     """
     about = experiments.find(experiment)
     columns = [f"{name} " + rows[name].astype(str) for name in about.coordinates]
     coordinates = columns[0].str.cat(columns[1:], sep=", ")
     entries = {name: json.dumps(entry) for name, entry in nads.items()}
-    nads = rows["architecture"].map(entries) if about.needs_nads else ""
-    return rows.assign(experiment=experiment, coordinates=coordinates, nads=nads)
+    entry = rows["architecture"].map(entries) if about.needs_nads else ""
+    return rows.assign(experiment=experiment, coordinates=coordinates, nads=entry)
 
 
-def table(plans: Mapping[Path, dict[str, Any]]) -> pd.DataFrame:
-    """The results of one experiment, with the column network: the papers' name of an
-    architecture, of any width.
+def collect_results(plans: Mapping[Path, dict[str, Any]]) -> pd.DataFrame:
+    """Collect the results of all runs of one experiment.
 
-    plans: of its runs, by their folders. An architecture's results are of the run that
-    has most.
+    Args:
+        plans: The plans of its runs, by their folders.
+
+    Returns:
+        The results of each architecture from the run with most of them. The column
+        network is its name in the papers, for any width, if it has the papers' input.
     """
     largest = {}
     for folder, plan in plans.items():
         results = pd.read_csv(folder / "results.csv")
         for name, rows in results.groupby("architecture", sort=False):
-            if len(rows) > len(largest.get(name, [])):
-                member = plan["members"][name]
-                alike = (
-                    tuple(member.get("input", INPUT)) == INPUT
-                )  # not of three channels
-                network = papers_network(without_width(member["specification"]))
-                largest[name] = rows.assign(network=network if alike else None)
+            if name in largest and len(rows) <= len(largest[name]):
+                continue
+            member = plan["members"][name]
+            network = None
+            if tuple(member.get("input", INPUT)) == INPUT:
+                network = papers_network(full_width(member["specification"]))
+            largest[name] = rows.assign(network=network)
     return pd.concat(largest.values())
 
 
-def of_folder(folder: Path, name: str | None = None) -> Run:
-    """The run whose reports are in a folder, or in its reports/."""
+def read_folder(folder: Path, name: str | None = None) -> Run:
+    """Read the run whose reports are in a folder, or in its folder reports/.
+
+    Args:
+        folder: The folder.
+        name: Name of the run; the folder by default.
+    """
     reports = folder / "reports" if (folder / "reports").is_dir() else folder
-    plans = {name: {} for name in experiments.names()}
-    for path, record in abouts(reports).items():
-        if "plan" in record:
-            plans[record["plan"]["experiment"]][path] = record["plan"]
-    plans = {name: of_one for name, of_one in plans.items() if of_one}
-
-    def read(path, stage):
-        return json.loads(artifacts.require(reports / path, stage).read_bytes())
-
-    about = read("images.json", "download")
-    nads = read("nads.json", "estimate")
-    results = {
-        name: identified(table(of_one), name, nads) for name, of_one in plans.items()
-    }
-    scales = {
-        name: next(iter(of_one.values()))["scale"] for name, of_one in plans.items()
-    }
-    images = f"{about['name']} ({about['digest'][:8]})"
-    return Run(name or str(folder), results, scales, images, nads)
+    plans: dict[str, dict[Path, Any]] = {}
+    for path, description in read_descriptions(reports).items():
+        if "plan" in description:
+            plan = description["plan"]
+            plans.setdefault(plan["experiment"], {})[path] = plan
+    images = _read_json(reports / "images.json", "download")
+    nads = _read_json(reports / "nads.json", "estimate")
+    results = {}
+    scales = {}
+    for experiment in sorted(plans):
+        plan, *_ = plans[experiment].values()
+        rows = collect_results(plans[experiment])
+        results[experiment] = add_coordinates(rows, experiment, nads)
+        scales[experiment] = plan["scale"]
+    digest = f"{images['name']} ({images['digest'][:8]})"
+    return Run(name or str(folder), results, scales, digest, nads)
 
 
-def named(name: str, folder: Path) -> Run:
-    """The run in the folder `name`, or that of the commit `name`, whose reports are in
-    `folder`."""
-    return of_folder(Path(name)) if Path(name).is_dir() else of_commit(name, folder)
+def _read_json(path: Path, stage: str) -> dict[str, Any]:
+    return json.loads(artifacts.require(path, stage).read_bytes())
 
 
-def of_commit(commit: str, folder: Path) -> Run:
-    """The run that is committed where `folder` has its reports."""
+def read_run(name: str, folder: Path) -> Run:
+    """Read a run.
+
+    Args:
+        name: Its folder or its commit.
+        folder: Where a commit has its reports.
+    """
+    if Path(name).is_dir():
+        return read_folder(Path(name))
+    return read_commit(name, folder)
+
+
+def read_commit(commit: str, folder: Path) -> Run:
+    """Read the run that is committed in a folder.
+
+    Args:
+        commit: The commit.
+        folder: The folder of the reports.
+
+    Raises:
+        InputError: If there is no such commit or folder.
+    """
     tree = f"{commit}:./{Path(os.path.relpath(folder)).as_posix()}"
-    words = ["git", "archive", "--format=zip", tree]
-    archive = subprocess.run(words, capture_output=True)
+    command = ["git", "archive", "--format=zip", tree]
+    archive = subprocess.run(command, capture_output=True)
     if archive.returncode:
         raise InputError(
             f"{commit!r} is neither a folder nor a commit that holds {folder}"
         )
-    digest = subprocess.check_output(
-        ["git", "rev-parse", "--short", commit], text=True
-    ).strip()
+    command = ["git", "rev-parse", "--short", commit]
+    digest = subprocess.check_output(command, text=True).strip()
     with tempfile.TemporaryDirectory() as unpacked:
         with zipfile.ZipFile(io.BytesIO(archive.stdout)) as files:
             files.extractall(unpacked)
-        return of_folder(Path(unpacked), f"{commit} ({digest})")
+        return read_folder(Path(unpacked), f"{commit} ({digest})")
 
 
-def of_papers(run: Run) -> Run:
-    """The published values as a run, of the networks that `run` trained (`table` says
-    which)."""
-    names = [name for name in PUBLISHED if name in run.results]
-    tables = {name: paper_results(name, run.results[name]) for name in names}
-    # Both scales have the papers' samples and epochs.
-    scales = {
-        name: "overnight" if run.scales[name] == "overnight" else "paper"
-        for name in names
-    }
+def make_published_run(run: Run) -> Run:
+    """Make a run of the published values of the networks that a run trained.
+
+    Args:
+        run: The run. `collect_results` says which of its networks are the papers'.
+    """
+    results = {}
+    scales = {}
+    for experiment in PUBLISHED:
+        if experiment in run.results:
+            # Both scales have the papers' samples and epochs.
+            overnight = run.scales[experiment] == "overnight"
+            scales[experiment] = "overnight" if overnight else "paper"
+            rows = make_published_results(experiment, run.results[experiment])
+            if len(rows):
+                results[experiment] = rows
     images = run.images if run.images.startswith("CIFAR-10 (") else "CIFAR-10"
-    about = {
-        "relative_error": float(np.sqrt(2 / PUBLISHED_ROWS)),
-        "networks": PUBLISHED_ROWS,
-    }
-    about |= {"estimand": "secant", "input": list(INPUT)}
-    first = {
-        network: float(values[0]) for network, values in published_spectra().items()
-    }
-    nads = {
-        network: about | {"first_singular_value": value}
-        for network, value in first.items()
-    }
-    results = {name: rows for name, rows in tables.items() if len(rows)}
+    nads = {}
+    for network, values in read_published_spectra().items():
+        nads[network] = {
+            "relative_error": (2 / PUBLISHED_ROWS) ** 0.5,
+            "networks": PUBLISHED_ROWS,
+            "estimand": "secant",
+            "input": list(INPUT),
+            "first_singular_value": float(values[0]),
+        }
     return Run("the published values of its networks", results, scales, images, nads)
 
 
-def paper_results(experiment: str, ours: pd.DataFrame) -> pd.DataFrame:
-    """A published table as results: of one seed, of the papers' 10,000 test samples.
+def make_published_results(experiment: str, ours: pd.DataFrame) -> pd.DataFrame:
+    """Make results of a published table: of one seed, and 10,000 test samples.
 
-    ours: our results, for whose networks it gives rows, under the names of our
-    architectures.
+    Args:
+        experiment: The experiment.
+        ours: Our results. The published ones of its networks are under the names of our
+            architectures.
     """
-    columns, variable, constant = PUBLISHED[experiment]
-    rows = published.table(experiment).melt(
-        columns, var_name=variable, value_name="accuracy"
-    )
-    rows = rows.assign(**constant, seed=-1, n=10_000, accuracy=rows["accuracy"] / 100)
+    columns, variable, constants = PUBLISHED[experiment]
+    table = published.read_published(experiment)
+    rows = table.melt(columns, var_name=variable, value_name="accuracy")
+    rows = rows.assign(**constants, seed=-1, n=10_000, accuracy=rows["accuracy"] / 100)
     if experiment == "fourier":
         # This row does not agree with its own transpose (README.md beside the table).
         rows = rows[rows["k_row"] != 0]
     names = ours[["architecture", "network"]].drop_duplicates()
-    return identified(rows.merge(names), experiment, {})
+    return add_coordinates(rows.merge(names), experiment, {})

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.measures.ranks import spearman
-from pipeline.report.nads import published_spectra
+from pipeline.report.nads import read_published_spectra
 from studies.tables.markdown import format_table
 from studies.tables.numbers import (
     compare_curves,
@@ -91,7 +91,7 @@ def make_verdicts_on_paper_1() -> list[list[str]]:
         [
             "paper 1, fig. 5",
             "LeNet's first singular value",
-            f"{100 * published_spectra()['lenet'][0]:.3f}",
+            f"{100 * read_published_spectra()['lenet'][0]:.3f}",
             f"{first:.3f} (full, {nads['networks']:,} networks)",
             "yes",
         ],

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from pipeline.report.run import abouts
+from pipeline.report.run import read_descriptions
 from pipeline.verify import runs
 from studies.tables.markdown import format_table
 from studies.tables.numbers import KEPT
@@ -16,7 +16,7 @@ COLUMNS = ["run", "what it says", "networks, seeds", "trained by", "code", "minu
 def make_runs() -> str:
     """Make the list of kept runs: a heading and a table for each experiment."""
     rows: dict[str, list[list[str]]] = {}
-    for folder, about in abouts(KEPT).items():
+    for folder, about in read_descriptions(KEPT).items():
         experiment = folder.parent.name
         rows.setdefault(experiment, []).append(describe_run(folder, about))
     sections = []
@@ -84,12 +84,16 @@ def compare_published_values() -> pd.DataFrame:
     """
     keys = ["network", "coordinates", "test_set"]
     tables = []
-    for folder, about in abouts(KEPT).items():
+    for folder, about in read_descriptions(KEPT).items():
         experiment = folder.parent.name
         if "plan" not in about or experiment not in runs.PUBLISHED:
             continue
-        ours = runs.identified(runs.table({folder: about["plan"]}), experiment, {})
-        published = runs.paper_results(experiment, ours).groupby(keys)["accuracy"]
+        ours = runs.add_coordinates(
+            runs.collect_results({folder: about["plan"]}), experiment, {}
+        )
+        published = runs.make_published_results(experiment, ours).groupby(keys)[
+            "accuracy"
+        ]
         table = ours.groupby(keys)["accuracy"].agg(ours="mean", networks="size")
         table["published"] = published.mean()
         table["run"] = f"{experiment}/{folder.name}"

@@ -66,7 +66,7 @@ def read_published(experiment: str, column: str, **values: Any) -> float:
     Returns:
         The value; accuracies are in per cent.
     """
-    return float(select(published.table(experiment), **values)[column].item())
+    return float(select(published.read_published(experiment), **values)[column].item())
 
 
 def compare_curves(run: str, network: str) -> pd.DataFrame:
@@ -80,7 +80,7 @@ def compare_curves(run: str, network: str) -> pd.DataFrame:
         By NAD index, the columns `ours` (mean over seeds) and `published`, in per cent.
     """
     ours = 100 * read_run(run).groupby("index")["accuracy"].mean()
-    theirs = published.table("nad_sweep").set_index("index")[network]
+    theirs = published.read_published("nad_sweep").set_index("index")[network]
     return pd.DataFrame({"ours": ours, "published": theirs}).dropna()
 
 
@@ -98,7 +98,7 @@ def compare_maps(run: str, network: str) -> pd.DataFrame:
         cells of that wave, in per cent.
     """
     ours = read_run(run)
-    theirs = published.table("fourier")
+    theirs = published.read_published("fourier")
     theirs = theirs[theirs["k_row"] < 0]
     means = {
         "ours": 100 * ours.groupby(name_waves(ours, network))["accuracy"].mean(),
@@ -155,7 +155,7 @@ def compute_repeat_spread(network: str) -> float:
     Returns:
         The root mean square over waves, in points of accuracy.
     """
-    table = published.table("fourier")
+    table = published.read_published("fourier")
     table = table[table["k_row"].isin([-16, 0])]
     of_wave = table.groupby(["k_row", table["k_col"].abs()])[network]
     return compute_rms(of_wave.std().dropna())

@@ -51,18 +51,18 @@ def folder(tmp_path):
 
 def start(folder, *words):
     """Start the command in a folder by the script that `pip install` makes of it."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
-        "project"
-    ]
-    module, function = project["scripts"]["profile"].split(":")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    module, function = settings["project"]["scripts"]["profile"].split(":")
     script = folder / "bin" / "profile"
     script.parent.mkdir(exist_ok=True)
-    start = (
-        f"import sys\nsys.path.append({str(ROOT)!r})\nfrom {module} import {function}\n"
+    lines = (
+        "import sys",
+        f"sys.path.append({str(ROOT)!r})",
+        f"from {module} import {function}",
+        "if __name__ == '__main__':",
+        f"    sys.exit({function}())",
     )
-    script.write_text(
-        f"{start}if __name__ == '__main__':\n    sys.exit({function}())\n"
-    )
+    script.write_text("\n".join(lines) + "\n")
     environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
     environment.pop("DVC_ROOT", None)
     return subprocess.Popen(
@@ -80,32 +80,30 @@ def test_a_stopped_command_resumes_in_any_folder(folder):
     words = ("my_networks:Small", "width=5", "logreg", "side=8", "--input", "2x8x8")
     words += ("--minutes", "0.5", "--output", "page")
     command = start(folder, *words)
-    cached = folder / "cache/neural-anisotropy/.cells"
+    cache = folder / "cache/neural-anisotropy/.cells"
     deadline = time.monotonic() + 300
-    while len(list(cached.glob("*/*"))) < 6 and time.monotonic() < deadline:
+    while len(list(cache.glob("*/*"))) < 6 and time.monotonic() < deadline:
         time.sleep(0.05)
     command.send_signal(signal.SIGTERM)
-    _, said = command.communicate()
-    assert command.returncode == 130 and "cache/neural-anisotropy/.cells" in said
-    before = {path: path.stat().st_mtime_ns for path in cached.glob("*/*")}
+    _, errors = command.communicate()
+    assert command.returncode == 130
+    assert "cache/neural-anisotropy/.cells" in errors
+    before = {path: path.stat().st_mtime_ns for path in cache.glob("*/*")}
 
     command = start(folder, *words)
-    out, said = command.communicate()
-    assert (command.returncode, said) == (0, "")
-    assert (
-        int(re.search(r"cached: (\d+)", out)[1]) == len(before) - 2
-    )  # NADs of two networks
+    output, errors = command.communicate()
+    assert command.returncode == 0
+    assert errors == ""
+    # The cache also has the NADs of two networks.
+    assert f"cached: {len(before) - 2}\n" in output
     assert {path: path.stat().st_mtime_ns for path in before} == before
-    assert (
-        out.splitlines()[-1].startswith("trust: Small")
-        and "LogReg" in out.splitlines()[-1]
-    )
+    last = output.splitlines()[-1]
+    assert re.match("trust: Small.*LogReg", last)
     results = pd.read_csv(folder / "page/results.csv")
-    assert results["architecture"].nunique() == 2 and results["index"].max() == 127
-    made = {path.name for path in folder.iterdir() if path.suffix != ".py"} - {
-        "__pycache__"
-    }
-    assert made == {"page", "pipeline", "cache", "bin"}
+    assert results["architecture"].nunique() == 2
+    assert results["index"].max() == 127
+    names = {path.name for path in folder.iterdir() if path.suffix != ".py"}
+    assert names - {"__pycache__"} == {"page", "pipeline", "cache", "bin"}
 
 
 @pytest.mark.slow
@@ -117,10 +115,12 @@ def test_a_trained_network_has_a_part_of_the_page(folder):
     safetensors.torch.save_file(state.state_dict(), folder / "net.safetensors")
     words = ("logreg", "side=8", "--input", "1x8x8", "--minutes", "0.01", "--weights")
     command = start(folder, *words, "net.safetensors", "--images", str(images))
-    _, said = command.communicate()
-    assert (command.returncode, said) == (0, "")
+    _, errors = command.communicate()
+    assert command.returncode == 0
+    assert errors == ""
     text = (folder / "profile-LogReg-1-8-8/index.html").read_text(encoding="utf-8")
-    assert "Your trained network" in text and "9 images of mine" in text
+    assert "Your trained network" in text
+    assert "9 images of mine" in text
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,8 @@ def test_a_network_that_cannot_be_profiled_is_refused_before_any_work(
     monkeypatch.syspath_prepend(folder)
     with pytest.raises(InputError, match=re.escape(sentence)):
         profile.main(profile.parse(list(words)))
-    assert capsys.readouterr().out == "" and not list(folder.glob("profile-*"))
+    assert capsys.readouterr().out == ""
+    assert not list(folder.glob("profile-*"))
 
 
 def test_arguments_belong_to_the_network_before_them_and_names_are_apart():

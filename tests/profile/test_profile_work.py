@@ -18,16 +18,15 @@ SIZES = Sizes("secant", 8, 3, 1, 256)
 MLP = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4]}
 
 
-def profile(side, sizes=SIZES):
+def profile(side):
     """NADs and response of a small network, and the results of its trained networks."""
+    shape = (1, side, side)
     architectures = {"mlp": MLP | {"side": side}}
-    estimates = plan.plan_nads(
-        architectures, (1, side, side), "secant", sizes.untrained, {}
-    )
-    found = work.estimate(estimates, CPU)
-    nads = {"mlp": found["mlp"][0]}
-    sweep = plan.plan_sweep(estimates, nads, sizes, 0.5)
-    return *found["mlp"], work.train(sweep, nads, CPU)
+    estimates = plan.plan_nads(architectures, shape, "secant", SIZES.untrained, {})
+    nads, responses = work.estimate(estimates, CPU)
+    sweep = plan.plan_sweep(estimates, nads, SIZES, 0.5)
+    results = work.train(sweep, nads, CPU)
+    return nads["mlp"], responses["mlp"], results
 
 
 def test_finished_work_comes_from_the_cache(folder, in_this_process, monkeypatch):
@@ -35,20 +34,22 @@ def test_finished_work_comes_from_the_cache(folder, in_this_process, monkeypatch
     assert response.mean == pytest.approx(nads.eigenvalues.mean())
     assert results["index"].tolist() == [0, 18, 63]
     for function in ("train", "logits"):
-        monkeypatch.setattr(jobs.training, function, None)
+        monkeypatch.setattr(jobs.loop, function, None)
     again, _, rows = profile(8)
     np.testing.assert_array_equal(again.directions, nads.directions)
     assert rows.equals(results)
 
 
-def test_of_large_inputs_the_first_nads_and_the_response_to_all_waves(
+def test_large_inputs_have_the_first_nads_and_the_response_to_all_waves(
     folder, in_this_process
 ):
     nads, response, results = profile(72)
-    assert (nads.method, nads.networks, len(nads.directions)) == ("plain", 8, 8)
+    assert nads.method == "plain"
+    assert nads.networks == len(nads.directions) == 8
     squares = response.along(nads.directions) ** 2 * response.mean
     np.testing.assert_allclose(squares, nads.eigenvalues, rtol=1e-4)
-    assert response.waves.shape == (72, 72) and len(results) == 3
+    assert response.waves.shape == (72, 72)
+    assert len(results) == 3
 
 
 def test_a_network_that_diverges_says_what_to_do_and_other_failures_are_raised(
@@ -57,21 +58,23 @@ def test_a_network_that_diverges_says_what_to_do_and_other_failures_are_raised(
     def diverge(*_):
         raise Diverged("the loss became nan")
 
-    monkeypatch.setattr(jobs.training, "train", diverge)
+    monkeypatch.setattr(jobs.loop, "train", diverge)
     with pytest.raises(InputError, match="--lr"):
         profile(8)
-    monkeypatch.setattr(jobs.training, "train", lambda *_: {}["loss"])
+    monkeypatch.setattr(jobs.loop, "train", lambda *_: {}["loss"])
     with pytest.raises(KeyError):
         profile(8)
 
 
-def test_without_a_terminal_progress_is_told_in_lines(monkeypatch, capsys):
+def test_without_a_terminal_progress_is_printed_in_lines(monkeypatch, capsys):
     monkeypatch.setattr(work, "MINUTE", 0.05)
     counts = iter([0, *range(3, 100)])
     with work.progress("networks", 100, lambda: next(counts)):
         time.sleep(0.5)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) >= 2 and "3 of 100" in lines[0] and "min left" in lines[0]
+    first, *others = capsys.readouterr().out.splitlines()
+    assert "3 of 100" in first
+    assert "min left" in first
+    assert others
     monkeypatch.setattr(work.sys.stderr, "isatty", lambda: True)
     with work.progress("networks", 100, lambda: 0):
         time.sleep(0.2)

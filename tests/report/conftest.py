@@ -1,5 +1,5 @@
-"""The small run of `small_run`, laid down once, its sections, and what `render` makes
-of it."""
+"""The small run of `small_run`, written once, its sections, and what `render` makes of
+it."""
 
 import functools
 import shutil
@@ -13,41 +13,42 @@ from pipeline.report import run, style
 
 
 @pytest.fixture(scope="session")
-def laid(tmp_path_factory):
+def run_folder(tmp_path_factory):
+    """The folder of the small run, which no test may change."""
     folder = tmp_path_factory.mktemp("run")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        small_run.lay_run()
+        small_run.write_run()
     return folder
 
 
 @pytest.fixture
-def whole(laid, monkeypatch):
-    """The small run, in its folder, which no test may change."""
-    monkeypatch.chdir(laid)
-    return run.read(experiments.names())
+def whole(run_folder, monkeypatch):
+    """The small run, in its folder."""
+    monkeypatch.chdir(run_folder)
+    return run.read_run(experiments.names())
 
 
 @pytest.fixture(scope="session")
-def section_of(laid):
-    """A function from a name to that section of the small run, made when it is first
-    asked for."""
+def section_of(run_folder):
+    """A function from a name to that section of the small run, made only once."""
 
     @functools.cache
-    def section_of(name):
+    def make_section(name):
         with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(laid)
+            patch.chdir(run_folder)
             patch.setattr(style, "LETTERS", 10**4)  # no caption is broken into lines
-            return render.PARTS[name].section(run.read(experiments.names()))
+            report = run.read_run(experiments.names())
+            return render.PARTS[name].make_section(report)
 
-    return section_of
+    return make_section
 
 
 @pytest.fixture(scope="session")
-def rendered(laid, tmp_path_factory):
+def rendered(run_folder, tmp_path_factory):
     """The folder reports/ of the small run after `render`."""
     folder = tmp_path_factory.mktemp("rendered")
-    shutil.copytree(laid, folder, dirs_exist_ok=True)
+    shutil.copytree(run_folder, folder, dirs_exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         render.main()

@@ -1,5 +1,5 @@
-"""A small run laid down by hand: the narrow ResNet-18 `z` and LeNet `a`, of two seeds
-each."""
+"""A small run that is written by hand: the narrow ResNet-18 `z` and LeNet `a`, of two
+seeds each."""
 
 import dataclasses
 
@@ -14,7 +14,7 @@ from pipeline.measures.fitted import summary
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
-from pipeline.report.run import Evaluated
+from pipeline.report.run import Record
 from pipeline.training.fourier import AXES
 from pipeline.training.loop import Training
 
@@ -28,89 +28,95 @@ ABOUT = {
     "train": 700,
 }
 
+FREQUENCIES = [{"k_row": r, "k_col": c} for r in (-16, 0) for c in (-16, 0)]
+SWEPT = [{"estimand": e, "index": i} for e in ("secant", "gradient") for i in (0, 10)]
+PAIRS = [{"index_1": a, "index_2": b} for a in (1, 9) for b in (1, 9)]
+SIGMAS = {"eps": 1.25, "sigma": {"z": 3.5, "a": 2.0}}
 
-def plan(name, settings, grids, precision="float32", epochs=(3, 2)):
-    """The plan of an experiment; grids: the networks' parts of the grid."""
+
+def make_plan(name, settings, grids, precision="float32", epochs=(3, 2)):
+    """The plan of an experiment; grids: the parts of the grid of `z` and `a`."""
     experiment = experiments.find(name)
     members = {}
     for architecture, specification, grid, count in zip(
         "za", (NARROW, LENET), grids, epochs, strict=True
     ):
         training = Training(count, 0.1, 0.9, 0.0, experiment.schedule, precision)
-        part = experiment.Grid(**grid)
-        both = ("secant", "gradient")
-        members[architecture] = Member(specification, training, part, both)
-    return Plan(
-        name, "smoke", SEEDS, 1234, 90, experiment.Settings(**settings), members
-    )
+        grid = experiment.Grid(**grid)
+        estimands = ("secant", "gradient")
+        members[architecture] = Member(specification, training, grid, estimands)
+    settings = experiment.Settings(**settings)
+    return Plan(name, "smoke", SEEDS, 1234, 90, settings, members)
 
 
-def rows_of(places, accuracy=0.5, unfitted=0, tests=("all",)):
-    """results.csv of both networks: the accuracy of each row is 0.2 points above the
-    one before.
+def make_results(cells, accuracy=0.5, unfitted=0, tests=("all",)):
+    """Results of both networks, whose accuracies rise by 0.2 points from row to row.
 
-    unfitted: rows, the first ones, whose networks come to a training accuracy of 98 %
-    only, the others to 100 %.
+    cells: the coordinates of each cell; accuracy: the first one; unfitted: the number
+    of first rows whose training accuracy is 98 % instead of 100 %.
     """
-    rows = [
-        {"architecture": name, "seed": seed, **place, "test_set": test}
-        for name in "za"
-        for place in places
-        for test in tests
-        for seed in SEEDS
-    ]
-    found = pd.DataFrame(rows).assign(n=10**8)
-    found["accuracy"] = found["best_accuracy"] = accuracy + np.arange(len(rows)) / 500
-    return found.assign(
-        train_accuracy=[0.98] * unfitted + [1.0] * (len(rows) - unfitted)
+    rows = []
+    for name in "za":
+        for cell in cells:
+            for test_set in tests:
+                for seed in SEEDS:
+                    row = {"architecture": name, "seed": seed, "test_set": test_set}
+                    rows.append(row | cell)
+    results = pd.DataFrame(rows).assign(n=10**8, train_accuracy=1.0)
+    results["accuracy"] = accuracy + np.arange(len(rows)) / 500
+    results["best_accuracy"] = results["accuracy"]
+    results.loc[: unfitted - 1, "train_accuracy"] = 0.98
+    return results
+
+
+def summarise(name, results):
+    """The summary of results of the experiment `name`."""
+    coordinates = experiments.find(name).coordinates
+    return summary(results, ["architecture", *coordinates, "test_set"])
+
+
+def make_record(plan, results):
+    """The record of one experiment."""
+    name = plan.experiment
+    return Record(name, plan, results, summarise(name, results), ABOUT, files={})
+
+
+def change_member(record, name, **changes):
+    """A record in which one architecture of the plan is changed."""
+    member = dataclasses.replace(record.plan.members[name], **changes)
+    members = record.plan.members | {name: member}
+    plan = dataclasses.replace(record.plan, members=members)
+    return dataclasses.replace(record, plan=plan)
+
+
+def change_results(run, name, results):
+    """A run in which an experiment has other results."""
+    record = dataclasses.replace(
+        run.experiments[name], results=results, summary=summarise(name, results)
     )
+    return dataclasses.replace(run, experiments=run.experiments | {name: record})
 
 
-def tables_of(name, rows):
-    """Results of the experiment `name`, and their summary."""
-    places = ["architecture", *experiments.find(name).coordinates, "test_set"]
-    return {"results": rows, "summary": summary(rows, places)}
+def make_nads(directions, shape=(1, 2, 2), **changes):
+    """The arrays of a file of data/nads, with two degenerate eigenvalues.
 
-
-def evaluated(planned, rows):
-    """The record of one experiment; of `planned` networks there are those that have
-    rows."""
-    tables = tables_of(planned.experiment, rows).values()
-    return Evaluated(planned.experiment, planned, *tables, ABOUT, files={})
-
-
-def with_member(one, name, **changes):
-    """An experiment's record in which one architecture of its plan is changed."""
-    member = dataclasses.replace(one.plan.members[name], **changes)
-    planned = dataclasses.replace(one.plan, members=one.plan.members | {name: member})
-    return dataclasses.replace(one, plan=planned)
-
-
-def with_rows(run, name, rows):
-    """The same run in which an experiment has other results."""
-    one = dataclasses.replace(run.experiments[name], **tables_of(name, rows))
-    return dataclasses.replace(run, experiments=run.experiments | {name: one})
-
-
-def nads(directions, shape=(1, 2, 2), **known):
-    """The arrays of a file of data/nads; those of four eigenvalues, of which two are
-    alike."""
+    changes: of the fields of `pipeline.nads.NADs`.
+    """
     count = len(directions)
-    alike = {
+    alone = [[n, n] for n in range(2, count)]
+    fields = {
         "estimand": "secant",
         "method": "plain",
         "point": "many",
         "symmetry": "square",
-    }
-    alike |= {
         "error": 0.1,
-        "eigenvalues": np.r_[4.0, 2.0, 1.0, np.full(count - 3, 0.5)],
-        "standard_errors": np.r_[0.5, 0.25, np.zeros(count - 2)],
-        "nearby": np.r_[[[0, 1], [0, 1]], [[n, n] for n in range(2, count)]],
-        "halves": np.c_[[9.0, 1.0], np.ones((2, count - 1))],
+        "eigenvalues": np.array([4.0, 2.0, 1.0] + (count - 3) * [0.5]),
+        "standard_errors": np.array([0.5, 0.25] + (count - 2) * [0.0]),
+        "nearby": np.array([[0, 1], [0, 1], *alone]),
+        "halves": np.array([[9.0] + (count - 1) * [1.0], count * [1.0]]),
         "overlap": np.full(count, 0.8),
     }
-    return nads_of_file(directions, shape, **alike | known)
+    return nads_of_file(directions, shape, **fields | changes)
 
 
 def save(path, **arrays):
@@ -118,128 +124,121 @@ def save(path, **arrays):
     np.savez(path, **arrays)
 
 
-def lay(path, rows):
+def write_table(path, rows):
     path.parent.mkdir(parents=True, exist_ok=True)
     pd.DataFrame(rows).to_csv(path, index=False)
 
 
-def experiment(planned, rows):
-    """Lay down the plan and the tables of an experiment."""
-    name = planned.experiment
-    lay_down_plans(**{name: planned})
-    for table, content in tables_of(name, rows).items():
-        lay(artifacts.REPORTS / name / f"{table}.csv", content)
+def write_experiment(plan, results):
+    """Write the plan and the tables of an experiment."""
+    name = plan.experiment
+    lay_down_plans(**{name: plan})
+    write_table(artifacts.REPORTS / name / "results.csv", results)
+    write_table(artifacts.REPORTS / name / "summary.csv", summarise(name, results))
 
 
-FREQUENCIES = [{"k_row": r, "k_col": c} for r in (-16, 0) for c in (-16, 0)]
-SWEPT = [{"estimand": e, "index": i} for e in ("secant", "gradient") for i in (0, 10)]
-PAIRS = [{"index_1": a, "index_2": b} for a in (1, 9) for b in (1, 9)]
-SIGMAS = {"eps": 1.25, "sigma": {"z": 3.5, "a": 2.0}}
-
-
-def lay_run():
-    """Lay down the whole run."""
+def write_run():
+    """Write the whole run to the working folder."""
     artifacts.write_json(artifacts.IMAGES / "about.json", ABOUT)
+    write_nads()
+    write_frequencies()
+    write_nad_sweep()
+    write_linear_pairs()
+    write_learning()
 
+    # All eight rows of `z` are unfitted.
+    tests = ("all", "images", "linear", "conflict")
+    results = make_results([{"index": 1}], unfitted=8, tests=tests)
+    write_experiment(make_plan("image_pairs", SIGMAS, 2 * [{"indices": [1]}]), results)
+
+    cells = [{"index": -1}, {"index": 10}]
+    results = make_results(cells, unfitted=3, tests=["clean"])
+    plan = make_plan("poison", {"size": 0.25}, 2 * [{"indices": [10]}])
+    write_experiment(plan, results)
+
+    # Two networks of `z` on plain images and one on flipped images are unfitted.
+    results = make_results([{"images": "plain"}, {"images": "flipped"}], unfitted=3)
+    write_experiment(make_plan("flip", {}, [{}, {}]), results)
+
+
+def write_nads():
     estimator = Estimator("secant", "plain", 50.0, "many", False, True)
-    asked = {
+    requests = {
         "z": Request(NARROW, Source(file="mine.npy")),
         "a": Request(LENET, Source(networks=128)),
     }
-    lay_down_plans(nads=NADsPlan("smoke", 7, estimator, asked))
+    lay_down_plans(nads=NADsPlan("smoke", 7, estimator, requests))
+    shape = (1, 32, 32)
     basis = np.linalg.qr(np.random.default_rng(0).normal(size=(1024, 16)))[0].T
-    save(artifacts.NADS / "z.npz", **nads(basis, (1, 32, 32), networks=0))
-    save(artifacts.NADS / "a.npz", **nads(basis, (1, 32, 32)))
-    save(artifacts.NADS / "a.gradient.npz", **nads(basis[::-1], (1, 32, 32), error=0.4))
+    save(artifacts.NADS / "z.npz", **make_nads(basis, shape, networks=0))
+    save(artifacts.NADS / "a.npz", **make_nads(basis, shape))
+    gradient = make_nads(basis[::-1], shape, error=0.4)
+    save(artifacts.NADS / "a.gradient.npz", **gradient)
 
-    steps = [{"step": 16}] * 2
-    rows = rows_of(FREQUENCIES)
-    rows["steps"] = np.where(rows["k_row"] == 0, 20 * rows["accuracy"], np.nan)
-    experiment(plan("fourier", {"eps": 1.5, "sigma": 3.0}, steps), rows)
-    experiment(plan("convergence", {"eps": 1.0, "sigma": 0.5}, steps), rows)
 
-    rows = rows_of(
-        [{"axis": axis} | k for axis in AXES for k in FREQUENCIES], unfitted=2
-    )
-    experiment(plan("colours", {"eps": 1.0, "sigma": 0.75}, steps), rows)
+def write_frequencies():
+    grids = 2 * [{"step": 16}]
+    results = make_results(FREQUENCIES)
+    steps = 20 * results["accuracy"]
+    results["steps"] = steps.where(results["k_row"] == 0)
+    write_experiment(make_plan("fourier", {"eps": 1.5, "sigma": 3.0}, grids), results)
+    settings = {"eps": 1.0, "sigma": 0.5}
+    write_experiment(make_plan("convergence", settings, grids), results)
 
-    rows = rows_of(SWEPT, unfitted=1)
-    both = ("secant", "gradient")
-    experiment(
-        plan("nad_sweep", SIGMAS, [{"indices": [0, 10], "compare": True}] * 2), rows
-    )
-    lay(
-        artifacts.MODELS / "nad_sweep/losses.csv",
-        rows.assign(epoch=1, loss=rows["accuracy"] / 2),
-    )
-    spectra = {
-        f"{n}-{e}-eigenvalues": np.array([4, 2 + (e == "secant")])
-        for n in "za"
-        for e in both
-    }
-    save(artifacts.DATASETS / "nad_sweep" / "directions.npz", **spectra)
+    cells = [{"axis": axis} | k for axis in AXES for k in FREQUENCIES]
+    results = make_results(cells, unfitted=2)
+    write_experiment(make_plan("colours", {"eps": 1.0, "sigma": 0.75}, grids), results)
 
+
+def write_nad_sweep():
+    grids = 2 * [{"indices": [0, 10], "compare": True}]
+    results = make_results(SWEPT, unfitted=1)
+    write_experiment(make_plan("nad_sweep", SIGMAS, grids), results)
+
+
+def write_linear_pairs():
     settings = {"eps1": 1.5, "eps2": 0.75, "sigma": 2.0}
     grids = [{"indices": [9, 1]}, {"indices": [1, 9]}]
-    # The six rows of `z` at its first pair.
-    rows = rows_of(PAIRS, 0.56, unfitted=6, tests=("all", "first", "second"))
-    experiment(plan("linear_pairs", settings, grids), rows)
-    planes = rows[rows["test_set"] == "all"].reset_index(drop=True)
-    tilts = (
-        40 * (planes["architecture"] == "a")
-        + planes["index_1"]
-        + planes["index_2"] / 10
-    )
-    planes = planes[
-        ["architecture", "seed", "index_1", "index_2", "train_accuracy"]
-    ].assign(tilt=tilts + planes["seed"], margin_1=1.0, margin_2=np.inf)
-    lay(artifacts.REPORTS / "linear_pairs" / "boundaries.csv", planes)
-    flat = np.ones((POINTS, POINTS), np.float16)
-    names = ("index_1", "index_2")
-    cells = [artifacts.cell_name(row, names) for row in planes.to_dict("records")]
-    sections = {name: flat * (place + 1) / 32 for place, name in enumerate(cells)}
+    # The six rows of `z` at its first pair are unfitted.
+    results = make_results(PAIRS, 0.56, unfitted=6, tests=("all", "first", "second"))
+    write_experiment(make_plan("linear_pairs", settings, grids), results)
+
+    columns = ["architecture", "seed", "index_1", "index_2", "train_accuracy"]
+    planes = results[results["test_set"] == "all"][columns]
+    planes = planes.assign(margin_1=1.0, margin_2=np.inf)
+    planes["tilt"] = planes["index_1"] + planes["index_2"] / 10 + planes["seed"]
+    planes.loc[planes["architecture"] == "a", "tilt"] += 40
+    write_table(artifacts.REPORTS / "linear_pairs" / "boundaries.csv", planes)
+    sections = {}
+    for number, row in enumerate(planes.to_dict("records"), start=1):
+        name = artifacts.cell_name(row, ("index_1", "index_2"))
+        sections[name] = np.full((POINTS, POINTS), number / 32, np.float16)
     save(artifacts.REPORTS / "linear_pairs" / "cross_sections.npz", **sections)
 
-    # All eight rows of `z`.
-    rows = rows_of(
-        [{"index": 1}], unfitted=8, tests=("all", "images", "linear", "conflict")
-    )
-    experiment(plan("image_pairs", SIGMAS, [{"indices": [1]}] * 2), rows)
-    for seed, labels in ((5, [1, 1, 1, -1]), (6, [1, -1, -1, 1])):
-        draws = artifacts.DATASETS / "image_pairs"
-        draws.mkdir(parents=True, exist_ok=True)
-        artifacts.write_base_noise(
-            draws, seed, {"test_labels": np.array(labels, np.int8)}
-        )
 
-    rows = rows_of([{"index": i} for i in (-1, 10)], unfitted=3, tests=["clean"])
-    experiment(plan("poison", {"size": 0.25}, [{"indices": [10]}] * 2), rows)
-
-    # All four rows of `z`; of D(v) along NAD 10 every part is three times as large
-    # after training.
+def write_learning():
+    """All four rows of `z` are unfitted. Training along NAD 10 triples all parts."""
     cells = [{"data": "linear", "index": 10}, {"data": "images", "index": -1}]
-    rows = rows_of(cells, unfitted=4)
+    results = make_results(cells, unfitted=4)
+    plan = make_plan("learning", SIGMAS, 2 * [{"indices": [10]}])
+    write_experiment(plan, results)
     course = []
-    experiment(plan("learning", SIGMAS, [{"indices": [10]}] * 2), rows)
-    parts = {
-        "linear": {"v": 0.0101},
-        "images": {"components": 0.0401, "evolution": 0.0801},
-    }
-    for row in rows.to_dict("records"):
-        add = row["seed"] / 1000
+    for row in results.to_dict("records"):
         for epoch in (0, 1, 2):
-            times = 1 + (row["data"] == "linear") * epoch
-            values = parts[row["data"]] | {"nads": 0.02}
-            measured = {part: times * value + add for part, value in values.items()}
-            course.append(row | {"epoch": epoch} | measured)
-    lay(artifacts.REPORTS / "learning" / "course.csv", course)
+            if row["data"] == "linear":
+                parts = {"v": 0.0101 * (1 + epoch), "nads": 0.02 * (1 + epoch)}
+            else:
+                parts = {"components": 0.0401, "evolution": 0.0801, "nads": 0.02}
+            for part in parts:
+                parts[part] += row["seed"] / 1000
+            course.append(row | {"epoch": epoch} | parts)
+    write_table(artifacts.REPORTS / "learning" / "course.csv", course)
 
-    # Both networks of `z` on plain images, and one of two on flipped ones.
-    rows = rows_of([{"images": kind} for kind in ("plain", "flipped")], unfitted=3)
-    experiment(plan("flip", {}, [{}, {}]), rows)
 
-
-def captions(section):
+def list_captions(section):
     """The captions of a section's figures, each on one line, by the figure's name."""
-    texts = {one.name: one.figure._supxlabel.get_text() for one in section.pictures}
-    return {name: " ".join(text.split()) for name, text in texts.items()}
+    captions = {}
+    for picture in section.pictures:
+        text = picture.figure._supxlabel.get_text()
+        captions[picture.name] = " ".join(text.split())
+    return captions

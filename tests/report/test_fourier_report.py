@@ -9,29 +9,28 @@ from pipeline.report import fourier
 from pipeline.training.fourier import frequencies
 
 
-def run_of(step, transposes=(True, True)):
-    """`fourier` along multiples of `step`; transposes: of the grid of `z` and of `a`."""
+def make_record(step, transposes=(True, True)):
+    """`fourier` along multiples of `step`; transposes: of the grids of `z` and `a`."""
+    cells = []
+    for k_row, k_col in frequencies(step, transposes=all(transposes)):
+        cells.append({"k_row": k_row, "k_col": k_col})
     grids = [{"step": step, "transposes": both} for both in transposes]
-    places = [
-        {"k_row": r, "k_col": c}
-        for r, c in frequencies(step, transposes=all(transposes))
-    ]
-    rows = small_run.rows_of(places)
-    settings = {"eps": 1.5, "sigma": 3.0}
-    return small_run.evaluated(small_run.plan("fourier", settings, grids), rows)
+    plan = small_run.make_plan("fourier", {"eps": 1.5, "sigma": 3.0}, grids)
+    return small_run.make_record(plan, small_run.make_results(cells))
 
 
-def rows(pairs):
-    """Each direction has a value of its own, in order."""
-    found = [(*pair, float(n)) for n, pair in enumerate(pairs)]
-    return pd.DataFrame(found, columns=["k_row", "k_col", "value"])
+def make_rows(directions):
+    """Rows of directions (k_row, k_col) with the values 0, 1, 2 and so on."""
+    rows = pd.DataFrame(directions, columns=["k_row", "k_col"])
+    return rows.assign(value=np.arange(len(rows), dtype=float))
 
 
 def test_both_halves_of_the_plane_have_the_values_of_one():
-    values = fourier.plane(rows(frequencies(8)), "value")
+    values = fourier.spread_over_plane(make_rows(frequencies(8)), "value")
     # −16 and 16 are the same frequency.
-    assert [*values.index] == [*values.columns] == ["−16", "−8", "0", "8", "16"]
-    # Of (−8, 8) and (8, −8), and so on, the one is the other turned; rows are k_row.
+    assert list(values.index) == ["−16", "−8", "0", "8", "16"]
+    assert list(values.columns) == ["−16", "−8", "0", "8", "16"]
+    # (−8, 8) and (8, −8) are the same direction. Rows are k_row.
     assert values.to_numpy().tolist() == [
         [0, 1, 2, 1, 0],
         [3, 4, 5, 6, 3],
@@ -41,57 +40,61 @@ def test_both_halves_of_the_plane_have_the_values_of_one():
     ]
 
 
-def test_maps_of_other_inputs_reach_as_far_as_their_own_grids():
-    """Of 64×48 pixels, where 16 is not its own negative."""
-    values = fourier.plane(rows(frequencies(8, (64, 48))), "value")
-    assert [len(axis) for axis in values.axes] == [9, 7] and values.notna().all(
-        axis=None
-    )
-    assert values.loc["−32", "−16"] == values.loc["−32", "16"] == values.loc["32", "16"]
-    small = fourier.plane(rows(frequencies(2, (16, 16))), "value")
-    assert [len(axis) for axis in small.axes] == [9, 9] and small.notna().all(axis=None)
-    found = fourier.canonical(rows([(16, -16), (-16, 0), (32, 0)]))["k_row"]
-    assert found.tolist() == [16, 16, -32]
+def test_maps_of_inputs_of_any_size_are_complete():
+    values = fourier.spread_over_plane(make_rows(frequencies(8, (64, 48))), "value")
+    assert values.shape == (9, 7)
+    assert values.notna().all(axis=None)
+    same = {values.loc[k] for k in (("−32", "−16"), ("−32", "16"), ("32", "16"))}
+    assert len(same) == 1
+    values = fourier.spread_over_plane(make_rows(frequencies(2, (16, 16))), "value")
+    assert values.shape == (9, 9)
+    assert values.notna().all(axis=None)
+    # With 64 rows of pixels, 16 is not its own negative.
+    rows = fourier.keep_later_frequency(make_rows([(16, -16), (-16, 0), (32, 0)]))
+    assert rows["k_row"].tolist() == [16, 16, -32]
 
 
-def test_of_k_and_minus_k_the_last_in_order_stands_for_both():
-    pairs = [(0, -4), (0, 4), (-4, 4), (4, -4), (-16, 3), (-16, -16), (16, 0)]
-    found = fourier.canonical(rows(pairs))
-    last = [(0, 4), (0, 4), (4, -4), (4, -4), (-16, 3), (-16, -16), (-16, 0)]
-    assert list(zip(found["k_row"], found["k_col"], strict=True)) == last
-    cells = rows(pairs).assign(
-        accuracy=[0.5, 0.7, 0.25, 0.35, 0.9, 1, 1], train_accuracy=1.0
-    )
-    found = fourier.by_direction(cells).set_index(["k_row", "k_col"])["mean"]
-    assert found.round(6).tolist() == [1, 1, 0.9, 0.6, 0.3]
+def test_the_later_of_k_and_minus_k_stands_for_both():
+    rows = make_rows([(0, -4), (0, 4), (-4, 4), (4, -4), (-16, 3), (-16, -16), (16, 0)])
+    expected = [(0, 4), (0, 4), (4, -4), (4, -4), (-16, 3), (-16, -16), (-16, 0)]
+    later = fourier.keep_later_frequency(rows)[["k_row", "k_col"]]
+    assert later.to_numpy().tolist() == [list(k) for k in expected]
+    rows["accuracy"] = [0.5, 0.7, 0.25, 0.35, 0.9, 1, 1]
+    means = fourier.average_by_direction(rows.assign(train_accuracy=1.0))["mean"]
+    assert means.round(6).tolist() == [1, 1, 0.9, 0.6, 0.3]
 
 
-def test_a_direction_stands_for_its_transpose_where_one_of_both_is_trained():
-    half = fourier.canonical(rows(frequencies(8, transposes=False)))
-    run = run_of(8, (True, False))
-    shown = fourier.completed(run, "a", half)
-    assert (
-        len(shown) == len(frequencies(8))
-        and not shown.duplicated(["k_row", "k_col"]).any()
-    )
-    values, given = (fourier.plane(some, "value").to_numpy() for some in (shown, half))
+def test_transposes_that_were_not_trained_are_added():
+    record = make_record(8, (True, False))
+    half = fourier.keep_later_frequency(make_rows(frequencies(8, transposes=False)))
+    whole = fourier.add_transposes(record, "a", half)
+    assert len(whole) == len(frequencies(8))
+    assert not whole.duplicated(["k_row", "k_col"]).any()
+    values = fourier.spread_over_plane(whole, "value").to_numpy()
+    trained = fourier.spread_over_plane(half, "value").to_numpy()
     assert np.array_equal(values, values.T)
-    known = np.isfinite(given)
-    assert np.array_equal(values[known], given[known]) and not known.all()
-    assert fourier.completed(run, "z", half) is half
-    said = " · one of each v and its transpose, which are alike by symmetry, is trained"
-    assert fourier.transposed_text(run) == f"{said} (LeNet)"
-    assert fourier.transposed_text(run_of(16, (False, False))) == said
+    known = np.isfinite(trained)
+    assert not known.all()
+    assert np.array_equal(values[known], trained[known])
+    assert fourier.add_transposes(record, "z", half) is half
 
 
-def test_published_maps_stand_to_the_right_of_ours():
-    one = run_of(8)
-    _, _, ours, published, _ = fourier.maps(
-        one, fourier.published_maps(one), "caption"
-    ).axes
-    assert (ours.get_title(), published.get_title()) == ("LeNet", "published")
-    assert ours.collections[0].get_array()[2, 2] == pytest.approx(54.1 + 0.4 * 9)
+def test_the_caption_names_networks_without_transposes():
+    text = " · one of each v and its transpose, which are alike by symmetry, is trained"
+    assert fourier.describe_transposes(make_record(16, (False, False))) == text
+    half = make_record(8, (True, False))
+    assert fourier.describe_transposes(half) == f"{text} (LeNet)"
+
+
+def test_published_maps_are_to_the_right_of_ours():
+    record = make_record(8)
+    published = fourier.find_published_maps(record)
+    figure = fourier.draw_maps(record, published, "caption")
+    _, _, ours, theirs, _ = figure.axes
+    assert ours.get_title() == "LeNet"
+    assert theirs.get_title() == "published"
+    accuracy = ours.collections[0].get_array()[2, 2]
+    assert accuracy == pytest.approx(54.1 + 0.4 * 9)
     # (0, −4) and (0, 4) are one direction.
-    assert published.collections[0].get_array()[8, 6] == pytest.approx(
-        (81.02 + 79.43) / 2
-    )
+    accuracy = theirs.collections[0].get_array()[8, 6]
+    assert accuracy == pytest.approx((81.02 + 79.43) / 2)

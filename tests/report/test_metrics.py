@@ -5,13 +5,17 @@ import types
 import numpy as np
 import pandas as pd
 
-from pipeline.report.metrics import metrics
+from pipeline.report.metrics import collect_metrics
+from pipeline.report.run import Report
 
 
-def record(name, rows):
+def metrics_of(name, rows):
+    """The metrics of a run of one experiment."""
     columns = ["architecture", "images", "test_set", "accuracy", "train_accuracy"]
+    results = pd.DataFrame(rows, columns=columns)
     plan = types.SimpleNamespace(experiment=name)
-    return types.SimpleNamespace(plan=plan, results=pd.DataFrame(rows, columns=columns))
+    record = types.SimpleNamespace(plan=plan, results=results)
+    return collect_metrics(Report(None, {}, {name: record}))
 
 
 def test_accuracies_are_means_by_architecture_and_test_set():
@@ -22,10 +26,7 @@ def test_accuracies_are_means_by_architecture_and_test_set():
         ("lenet", "-", "first", 0.6, 0.98),
         ("mlp", "-", "all", 1 / 3, 0.5),
     ]
-    run = types.SimpleNamespace(
-        nads={}, experiments={"linear_pairs": record("linear_pairs", rows)}
-    )
-    assert metrics(run) == {
+    assert metrics_of("linear_pairs", rows) == {
         "linear_pairs": {
             "lenet": {"all": 0.8, "first": 0.55, "train": 0.99},
             "mlp": {"all": 0.3333, "train": 0.5},
@@ -35,8 +36,8 @@ def test_accuracies_are_means_by_architecture_and_test_set():
 
 def test_flip_is_named_by_its_maps():
     rows = [("lenet", "plain", "all", 0.7, 0.9), ("lenet", "signs", "all", 0.5, 0.7)]
-    run = types.SimpleNamespace(nads={}, experiments={"flip": record("flip", rows)})
-    assert metrics(run)["flip"] == {"lenet": {"plain": 0.7, "signs": 0.5, "train": 0.8}}
+    lenet = {"plain": 0.7, "signs": 0.5, "train": 0.8}
+    assert metrics_of("flip", rows) == {"flip": {"lenet": lenet}}
 
 
 def test_nads_from_a_file_have_no_numbers():
@@ -48,7 +49,5 @@ def test_nads_from_a_file_have_no_numbers():
         },
         "mine": {"networks": 0, "eigenvalues": np.array([1.0]), "error": np.nan},
     }
-    run = types.SimpleNamespace(nads=nads, experiments={})
-    assert metrics(run) == {
-        "nads": {"lenet": {"first_singular_value": 200.0, "relative_error": 0.1235}}
-    }
+    lenet = {"first_singular_value": 200.0, "relative_error": 0.1235}
+    assert collect_metrics(Report(None, nads, {})) == {"nads": {"lenet": lenet}}

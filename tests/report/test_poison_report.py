@@ -8,10 +8,15 @@ from pipeline.report import published
 from pipeline.report.site import photographs
 
 
-def test_the_published_curve_stands_beside_ours(section_of):
+def test_the_published_curve_is_in_the_figure(section_of):
     panel = section_of("poison").pictures[0].figure.axes[0]
-    known = published.table("poison")["resnet18"]
-    assert list(known) in [list(line.get_ydata()) for line in panel.lines]
+    values = published.read_published("poison")["resnet18"].tolist()
+    assert values in [list(line.get_ydata()) for line in panel.lines]
+
+
+def decode(text):
+    """The pixels of a photograph on the page, (3, 1024)."""
+    return np.frombuffer(base64.b64decode(text), np.uint8).reshape(3, 1024)
 
 
 def test_a_photograph_has_its_coefficients_and_their_reverse_order(whole):
@@ -19,20 +24,14 @@ def test_a_photograph_has_its_coefficients_and_their_reverse_order(whole):
     nads = {"directions": basis, "shape": (1, 32, 32)}
     # The five classes have one NAD in common, with either sign in one of three
     # channels.
-    found = photographs.pictures(whole.experiments["poison"], nads, [1022, 7])
-    assert found["tiles"]["indices"].tolist() == [7, 1022]
-    assert found["classes"][4] == ["eel", 0, 1, -1]
-    for shown in found["photographs"]:
-        pixels = np.frombuffer(base64.b64decode(shown["pixels"]), np.uint8).reshape(
-            3, 1024
-        )
-        coefficients = pixels / 255 @ basis.T
+    made = photographs.make_pictures(whole.experiments["poison"], nads, [1022, 7])
+    assert made["tiles"]["indices"].tolist() == [7, 1022]
+    assert made["classes"][4] == ["eel", 0, 1, -1]
+    for photograph in made["photographs"]:
+        coefficients = decode(photograph["pixels"]) / 255 @ basis.T
         np.testing.assert_allclose(
-            shown["coefficients"][7], coefficients[:, 7], atol=1e-4
+            photograph["coefficients"][7], coefficients[:, 7], atol=1e-4
         )
-        turned = coefficients[:, ::-1] @ basis
-        turned = 255 * (turned - turned.min()) / np.ptp(turned)
-        flipped = np.frombuffer(base64.b64decode(shown["flipped"]), np.uint8).reshape(
-            3, 1024
-        )
-        np.testing.assert_allclose(flipped, turned, atol=0.6)
+        flipped = coefficients[:, ::-1] @ basis
+        flipped = 255 * (flipped - flipped.min()) / np.ptp(flipped)
+        np.testing.assert_allclose(decode(photograph["flipped"]), flipped, atol=0.6)

@@ -16,127 +16,130 @@ from pipeline.report import nad_sweep, run
 from pipeline.report.labels import LABELS, label
 
 
-def fourier(**keywords):
+def make_record(**options):
+    """A record of `fourier`; options: of `small_run.make_plan`."""
     settings = {"eps": 1.0, "sigma": 3.0}
-    planned = small_run.plan("fourier", settings, [{"step": 16}] * 2, **keywords)
-    return small_run.evaluated(planned, small_run.rows_of(FREQUENCIES))
+    plan = small_run.make_plan("fourier", settings, 2 * [{"step": 16}], **options)
+    return small_run.make_record(plan, small_run.make_results(FREQUENCIES))
 
 
-def test_the_caption_says_what_differs_and_no_more(monkeypatch):
-    one = fourier()
-    narrow = "ResNet-18, width ×0.125"
-    sizes = "scale smoke · {} · 1,234 training samples · {} · ± standard deviation over seeds"
-    assert one.sizes() == sizes.format("2 seeds", f"epochs 3 ({narrow}), 2 (LeNet)")
-    assert one.sizes(["a"]) == sizes.format("2 seeds", "2 epochs")
-    fewer = small_run.with_member(fourier(epochs=(4, 4)), "z", seeds=1)
-    assert fewer.sizes() == sizes.format(f"seeds 1 ({narrow}), 2 (LeNet)", "4 epochs")
-    assert fewer.seeds(["z"]) == "1 seed"
+def test_the_caption_describes_what_differs_and_no_more(monkeypatch):
+    def expect(seeds, epochs):
+        return (
+            f"scale smoke · {seeds} · 1,234 training samples · {epochs} · "
+            "± standard deviation over seeds"
+        )
+
+    record = make_record()
+    epochs = "epochs 3 (ResNet-18, width ×0.125), 2 (LeNet)"
+    assert record.describe_sizes() == expect("2 seeds", epochs)
+    assert record.describe_sizes(["a"]) == expect("2 seeds", "2 epochs")
+    fewer = small_run.change_member(make_record(epochs=(4, 4)), "z", seeds=1)
+    seeds = "seeds 1 (ResNet-18, width ×0.125), 2 (LeNet)"
+    assert fewer.describe_sizes() == expect(seeds, "4 epochs")
+    assert fewer.describe_seeds(["z"]) == "1 seed"
     monkeypatch.setattr(small_run, "SEEDS", (5,))
-    alone = fourier(precision="bfloat16", epochs=(4, 4)).sizes()
-    assert alone.endswith(
-        "1 seed · 1,234 training samples · 4 epochs · trained in bfloat16"
+    text = make_record(precision="bfloat16", epochs=(4, 4)).describe_sizes()
+    assert text == (
+        "scale smoke · 1 seed · 1,234 training samples · 4 epochs · trained in bfloat16"
     )
 
 
-def test_published_is_what_the_same_network_came_to_or_the_wider_one():
-    wide = ("ResNet-18, published", ", full width", 2)
+def test_published_values_are_of_the_same_network_or_the_wider_one():
     published = {"lenet": 1, "resnet18": 2, "vgg11": 3}
-    assert fourier().beside(published) == {"a": ("LeNet, published", "", 1), "z": wide}
-    for change in (
-        {"specification": LENET | {"downsampling": "none"}},
-        {"input": (64, 64)},
-    ):
-        assert small_run.with_member(fourier(), "a", **change).beside(published) == {
-            "z": wide
-        }
+    narrow = ("ResNet-18, published", ", full width", 2)
+    lenet = ("LeNet, published", "", 1)
+    record = make_record()
+    assert record.find_published(published) == {"a": lenet, "z": narrow}
+    unpooled = small_run.change_member(
+        record, "a", specification=LENET | {"downsampling": "none"}
+    )
+    assert unpooled.find_published(published) == {"z": narrow}
+    large = small_run.change_member(record, "a", input=(64, 64))
+    assert large.find_published(published) == {"z": narrow}
 
 
-def test_nothing_is_published_of_other_images(whole, monkeypatch):
+def test_nothing_is_published_of_other_images(whole):
     published = {"lenet": 1}
-    known = {"a": ("LeNet, published", "", 1)}
-    assert whole.notice is None and whole.experiments["flip"].beside(published) == known
-    for name, beside in (("flip", {}), ("fourier", known)):
-        one = dataclasses.replace(
-            whole.experiments[name], images=ABOUT | {"name": "Animals"}
-        )
-        assert (
-            one.notice == "images of this run: Animals"
-            and one.beside(published) == beside
-        )
+    expected = {"a": ("LeNet, published", "", 1)}
+    flip = whole.experiments["flip"]
+    assert whole.notice is None
+    assert flip.find_published(published) == expected
+    animals = ABOUT | {"name": "Animals"}
+    flip = dataclasses.replace(flip, images=animals)
+    assert flip.notice == "images of this run: Animals"
+    assert flip.find_published(published) == {}
+    fourier = dataclasses.replace(whole.experiments["fourier"], images=animals)
+    assert fourier.find_published(published) == expected
 
 
-def test_a_record_counts_the_seeds_in_the_folders_beside_it(tmp_path):
-    one = fourier()
-    (tmp_path / "one_seed_8").mkdir()
-    further = one.results.assign(seed=one.results["seed"] + 3, accuracy=0.9)
-    further.to_csv(tmp_path / "one_seed_8" / "results.csv", index=False)
-    pooled = dataclasses.replace(one, folder=str(tmp_path / "one")).with_other_seeds()
-    assert pooled.seeds() == "4 seeds"
-    assert pooled.summary["mean"].tolist() == pytest.approx(
-        one.summary["mean"] / 2 + 0.45
-    )
+def test_seeds_of_other_folders_are_pooled(tmp_path):
+    record = make_record()
+    seeds = record.results["seed"] + 3
+    further = record.results.assign(seed=seeds, accuracy=0.9)
+    further.to_csv(tmp_path / "results.csv", index=False)
+    pooled = run.pool_seeds(record, [tmp_path])
+    assert pooled.describe_seeds() == "4 seeds"
+    expected = record.summary["mean"] / 2 + 0.45
+    assert pooled.summary["mean"].tolist() == pytest.approx(expected)
 
 
-def test_the_file_of_nads_stands_in_the_caption_of_what_is_trained_along_them(whole):
-    one = whole.experiments["nad_sweep"]
-    other = whole.experiments["fourier"]
-    assert "mine.npy" not in one.sizes(["a"]) + other.sizes()
-    both = dataclasses.replace(one, files=dict.fromkeys("za", "mine.npy"))
-    assert both.sizes("za").endswith(
-        "NADs of ResNet-18, width ×0.125 and LeNet from mine.npy"
-    )
+def test_captions_name_the_file_of_nads_where_networks_are_trained_along_them(whole):
+    record = whole.experiments["nad_sweep"]
+    assert "mine.npy" not in record.describe_sizes(["a"])
+    assert "mine.npy" not in whole.experiments["fourier"].describe_sizes()
+    both = dataclasses.replace(record, files=dict.fromkeys("za", "mine.npy"))
+    text = both.describe_sizes("za")
+    assert text.endswith("NADs of ResNet-18, width ×0.125 and LeNet from mine.npy")
     for estimand, pictures in (("secant", None), ("file", "z")):
-        first, *_ = nad_sweep.explorer(one, {}, {"z": {"estimand": estimand}})
-        assert (
-            first["name"].endswith(", NADs of mine.npy")
-            and first.get("nads") == pictures
-        )
+        nads = {"z": {"estimand": estimand}}
+        curve = next(nad_sweep.make_explorer(record, {}, nads))
+        assert curve["name"].endswith(", NADs of mine.npy")
+        assert curve.get("nads") == pictures
 
 
-def test_points_are_fitted_where_the_networks_of_every_seed_are():
-    accuracies = {
-        "train_accuracy": [1.0, 0.99, 0.9899, 1.0],
-        "accuracy": [0.5, 0.6, 0.7, 0.6],
-    }
-    rows = pd.DataFrame({"index": [5, 3, 5, 3], **accuracies})
-    found = run.over_seeds(rows, ["index"])
-    assert found["mean"].to_dict() == pytest.approx({3: 0.6, 5: 0.6})
-    assert found["std"].to_dict() == pytest.approx({3: 0.0, 5: 0.2 * 0.5**0.5})
-    assert found["fitted"].to_dict() == {3: True, 5: False}
-    assert run.over_seeds(rows[:2], ["index"])["std"].isna().all()
-    assert (
-        run.over_seeds(rows.drop(columns="train_accuracy"), ["index"])["fitted"]
-        .isna()
-        .all()
+def test_points_are_fitted_where_the_networks_of_all_seeds_are():
+    rows = pd.DataFrame(
+        {
+            "index": [5, 3, 5, 3],
+            "train_accuracy": [1.0, 0.99, 0.9899, 1.0],
+            "accuracy": [0.5, 0.6, 0.7, 0.6],
+        }
     )
+    cells = run.average_over_seeds(rows, ["index"])
+    assert cells["mean"].to_dict() == pytest.approx({3: 0.6, 5: 0.6})
+    assert cells["std"].to_dict() == pytest.approx({3: 0.0, 5: 0.2 * 0.5**0.5})
+    assert cells["fitted"].to_dict() == {3: True, 5: False}
+    assert run.average_over_seeds(rows[:2], ["index"])["std"].isna().all()
+    published = rows.drop(columns="train_accuracy")
+    assert run.average_over_seeds(published, ["index"])["fitted"].isna().all()
 
 
-def test_a_finding_is_about_lenet_or_else_about_a_network_that_was_fitted(
-    whole, monkeypatch
+@pytest.mark.parametrize(
+    ("unfitted", "network", "expected"),
+    [(0, "lenet", "z"), (8, "lenet", "a"), (16, "lenet", "z"), (0, "a", "a")],
+)
+def test_a_finding_is_about_lenet_or_else_about_a_fitted_network(
+    whole, monkeypatch, unfitted, network, expected
 ):
-    half = small_run.rows_of(FREQUENCIES, unfitted=8)  # all of `z`
-    fits = small_run.with_rows(whole, "fourier", half)
-    none = small_run.with_rows(whole, "fourier", half.assign(train_accuracy=0.5))
-
-    def shown(one):
-        return one.shown("fourier")[1]
-
-    assert [*map(shown, (whole, fits, none))] == ["z", "a", "z"]
-    monkeypatch.setattr(run, "NETWORK", "a")
-    assert [*map(shown, (whole, fits, none))] == ["a", "a", "a"]
+    monkeypatch.setattr(run, "NETWORK", network)
+    results = small_run.make_results(FREQUENCIES, unfitted=unfitted)
+    report = small_run.change_results(whole, "fourier", results)
+    _, name, label = report.choose_network("fourier")
+    assert name == expected
+    assert label == small_run.LABELS[expected]
 
 
 def test_results_of_other_cells_than_the_planned_ones_are_refused(
-    whole, tmp_path, monkeypatch
+    run_folder, tmp_path, monkeypatch
 ):
-    shutil.copytree(".", tmp_path, dirs_exist_ok=True)
+    shutil.copytree(run_folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     path = artifacts.REPORTS / "flip" / "results.csv"
-    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(
-        InputError, match="reports/flip is not of the cells that are planned"
-    ):
-        run.read(experiments.names())
+    pd.read_csv(path)[:-1].to_csv(path, index=False)
+    sentence = "reports/flip is not of the cells that are planned"
+    with pytest.raises(InputError, match=sentence):
+        run.read_run(experiments.names())
 
 
 @pytest.mark.parametrize(
@@ -163,11 +166,7 @@ def test_networks_are_called_by_what_differs_from_the_papers(network, arguments,
 
 
 def test_other_inputs_than_the_papers_are_in_the_label():
-    assert (
-        label({"network": NETWORKS["vgg11"], "side": 64}, (3, 64, 48))
-        == "VGG-11, 3×64×48"
-    )
-    assert (
-        label({"network": "mine:net", "filters": 3}, (3, 64, 48))
-        == "net (filters 3, 3×64×48)"
-    )
+    shape = (3, 64, 48)
+    assert label({"network": NETWORKS["vgg11"], "side": 64}, shape) == "VGG-11, 3×64×48"
+    custom = {"network": "mine:net", "filters": 3}
+    assert label(custom, shape) == "net (filters 3, 3×64×48)"

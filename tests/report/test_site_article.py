@@ -20,68 +20,71 @@ from pipeline.report import run
 from pipeline.report.site.document import compose, prepare
 
 
-def lay_folder(laid, folder, name, experiment, **words):
+def keep_run(run_folder, folder, experiment, variant, **description):
     """Copy the tables and the plan of an experiment of the small run to a folder of
-    kept runs."""
-    shutil.copytree(laid / artifacts.REPORTS / experiment, folder / name)
-    plan = json.loads((laid / artifacts.PLAN / f"{experiment}.json").read_text())
+    kept runs; description: the other contents of run.json."""
+    target = folder / experiment / variant
+    shutil.copytree(run_folder / artifacts.REPORTS / experiment, target)
+    plan = json.loads((run_folder / artifacts.PLAN / f"{experiment}.json").read_text())
     nads = {"a": 64, "z": {"file": "mine.npy"}}
-    artifacts.write_json(
-        folder / name / "run.json", words | {"nads": nads, "plan": plan}
-    )
+    description |= {"nads": nads, "plan": plan}
+    artifacts.write_json(target / "run.json", description)
     artifacts.write_json(folder / "images.json", small_run.ABOUT)
 
 
 @pytest.mark.slow
-def test_runs_of_one_experiment_share_a_chapter(laid, rendered, tmp_path):
+def test_runs_of_one_experiment_share_a_chapter(run_folder, rendered, tmp_path):
     folder = tmp_path / "kept"
-    for experiment in (
-        "nad_sweep",
-        "fourier",
-        "convergence",
+    for experiment in ("nad_sweep", "fourier", "convergence", "poison", "flip"):
+        keep_run(run_folder, folder, experiment, "both", title="LeNet and another")
+    keep_run(
+        run_folder,
+        folder,
         "linear_pairs",
-        "poison",
-        "flip",
-    ):
-        lay_folder(
-            laid, folder, f"{experiment}/both", experiment, title="LeNet and another"
-        )
-    seeds = pd.read_csv(folder / "linear_pairs/both/results.csv").replace(
-        {"seed": {5: 7, 6: 8}}
+        "both",
+        title="LeNet and another",
+        further_seeds=["further"],
     )
-    small_run.lay(folder / "linear_pairs/both_seed_7/results.csv", seeds)
-    words = {"title": "again", "says": "Of another commit."}
-    lay_folder(laid, folder, "linear_pairs/other", "linear_pairs", **words)
+    results = pd.read_csv(folder / "linear_pairs/both/results.csv")
+    further = results.assign(seed=results["seed"] + 2)
+    small_run.write_table(folder / "linear_pairs/further/results.csv", further)
+    keep_run(
+        run_folder,
+        folder,
+        "linear_pairs",
+        "other",
+        title="again",
+        says="Of another commit.",
+    )
     (folder / "patches/four").mkdir(parents=True)
-    artifacts.write_json(
-        folder / "patches/four/run.json", {"title": "a table without a plan"}
-    )
+    description = {"title": "a table without a plan"}
+    artifacts.write_json(folder / "patches/four/run.json", description)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
         runs = build.read_runs(Path("kept"))
         build.draw_figures(runs, Path("kept"))
-    whole = {
-        path.stem: path.read_bytes() for path in (rendered / "figures").glob("*.png")
-    }
-    here = {path: path.read_bytes() for path in folder.rglob("*.png")}
-    same = {path.stem for path, figure in here.items() if figure == whole[path.stem]}
-    assert len(same) > 8
-    assert {"poison_curve", "flip_maps", "linear_boundaries_a"} < same
-    assert {path.stem for path in here} == same
+    drawn = set()
+    equal = set()
+    for path in folder.rglob("*.png"):
+        drawn.add(path.stem)
+        if path.read_bytes() == (rendered / "figures" / path.name).read_bytes():
+            equal.add(path.stem)
+    assert drawn == equal
+    assert {"poison_curve", "flip_maps", "linear_boundaries_a"} < equal
     both = folder / "linear_pairs/both/linear_accuracies_a.png"
     other = folder / "linear_pairs/other/linear_accuracies_a.png"
-    assert here[both] != here[other], "of four seeds and of two"
+    assert both.read_bytes() != other.read_bytes(), "of four seeds and of two"
     chapters = ["problem", "waves", "nads", "sweep", "photographs", "pairs"]
-    text = unescape(
-        compose(prepare(runs, folder), "run.html.j2", chapters, scale="", notice=None)
-    )
+    environment = prepare(runs, folder)
+    html = compose(environment, "run.html.j2", chapters, scale="", notice=None)
+    text = unescape(html)
     assert re.findall(r'<section id="(\w+)"', text) == chapters
     assert "<small>± 0.1, 0.1; 4 seeds, 4 of 4 networks fitted.</small>" in text
     assert text.count("<b>again.</b> Of another commit.") == 1
     assert text.count("<td>again</td>") == text.count("<td>LeNet and another</td>") > 4
     assert "dvc repro evaluate" not in text
     data = json.loads(re.search('id="data">(.*?)</script>', text, re.S)[1])
-    assert [*data["pairs"]] == ["ResNet-18 ⅛", "LeNet", "ResNet-18, published"]
+    assert list(data["pairs"]) == ["ResNet-18 ⅛", "LeNet", "ResNet-18, published"]
     assert {"lenet", "resnet18", "vit", "torchvision_resnet18"} < set(data["nads"])
 
 
@@ -114,30 +117,27 @@ def test_the_committed_article_is_of_the_committed_tables(committed):
     assert not re.findall(r'(?:src|href)="(?!data:|#)', text)
     assert re.findall(r'<section id="(\w+)"', text) == [*build.CHAPTERS]
     data = json.loads(re.search('id="data">(.*?)</script>', text, re.S)[1])
-    for about in run.abouts(ROOT / build.KEPT).values():
-        assert "plan" not in about or f"<b>{about['title']}.</b>" in text
-    shown = data["pairs"]["LeNet"]["cells"]
-    assert len(shown) == len(data["pairs"]["ResNet-18, published"]["cells"]) == 144
-    seeds = (ROOT / build.KEPT / "linear_pairs").glob("lenet_and_mlp*/results.csv")
-    where = "architecture == 'lenet' and test_set == 'first' and index_1 == 64 and index_2 == 1000"
-    chosen = pd.concat(map(pd.read_csv, seeds)).query(where)
-    assert shown["64,1000"]["first"][2] == len(chosen) == 3
-    assert shown["64,1000"]["first"][0] == pytest.approx(
-        chosen["accuracy"].mean(), abs=1e-6
-    )
+    for description in run.read_descriptions(ROOT / build.KEPT).values():
+        if "plan" in description:
+            assert f"<b>{description['title']}.</b>" in text
+    cells = data["pairs"]["LeNet"]["cells"]
+    assert len(cells) == 144
+    assert len(data["pairs"]["ResNet-18, published"]["cells"]) == 144
+    tables = (ROOT / build.KEPT / "linear_pairs").glob("lenet_and_mlp*/results.csv")
+    rows = pd.concat([pd.read_csv(path) for path in tables])
+    rows = rows.query("architecture == 'lenet' and test_set == 'first'")
+    rows = rows.query("index_1 == 64 and index_2 == 1000")
+    mean, _, seeds, _ = cells["64,1000"]["first"]
+    assert seeds == len(rows) == 3
+    assert mean == pytest.approx(rows["accuracy"].mean(), abs=1e-6)
 
 
 def test_explorers_of_the_article_open_on_the_network_of_their_finding(committed):
     data = json.loads(re.search('id="data">(.*?)</script>', committed, re.S)[1])
-    opened = {
-        name: next(iter(data[name])) for name in ("fourier", "nads", "sweep", "pairs")
-    }
-    assert opened == {
-        "fourier": "LeNet",
-        "nads": "lenet",
-        "sweep": "LeNet",
-        "pairs": "LeNet",
-    }
+    assert next(iter(data["fourier"])) == "LeNet"
+    assert next(iter(data["nads"])) == "lenet"
+    assert next(iter(data["sweep"])) == "LeNet"
+    assert next(iter(data["pairs"])) == "LeNet"
     # Only this run of poisoned images has a published curve.
     assert next(iter(data["photographs"])) == "ResNet-18 ¼"
 

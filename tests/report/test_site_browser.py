@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from pipeline.report.site.photographs import photograph
+from pipeline.report.site.photographs import load_photograph
 from pipeline.training.fourier import fourier
 from pipeline.training.pictures import in_unit_range, poisoned
 from pipeline.training.separable import linearly_separable
@@ -213,7 +213,7 @@ def test_a_photograph_carries_its_class_as_the_training_images_do(browse, whole)
     ]
     assert "on clean images\n51.3 ± 0.1 % (2 seeds)" in lenet
     assert "trained without carriers\n50.9 ± 0.1 % (2 seeds)" in lenet
-    clean = photograph("china.jpg", 32, 32)
+    clean = load_photograph("china.jpg", 32, 32)
     nads = whole.nads["a"]["directions"][10:]
     np.testing.assert_allclose(found["clean"], clean.reshape(3, -1), atol=1)
     x = in_unit_range(clean[None])

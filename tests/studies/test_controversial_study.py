@@ -160,7 +160,7 @@ def results():
 
 
 def test_bars_are_test_accuracies_in_outlines_of_training_accuracies(results):
-    _, axes = study.style.new(1, 1, 3, 3)
+    _, axes = study.style.new_figure(1, 1, 3, 3)
     panel = axes[0, 0]
     direction = "lenet_not_convnext"
     own = {

@@ -1,5 +1,5 @@
-"""Runs drawn from one simulated spread agree, and a run with shifted cells differs;
-seeds that are too far apart judge nothing."""
+"""Simulated runs with one spread agree, runs with shifted cells differ, and seeds that
+are too far apart judge nothing."""
 
 import numpy as np
 import pandas as pd
@@ -39,31 +39,33 @@ def test_shifted_cells_are_found(kind, cells, by):
     assert count_found(np.random.default_rng(3), 5, 0.0, kind, cells, by) == 5
 
 
-def results(cells, nads=""):
+def results(cells):
     """Results of one network: the accuracies of each seed, by cell."""
     rows = []
     for coordinates, accuracies in cells.items():
         for seed, accuracy in enumerate(accuracies):
             rows.append((coordinates, seed, accuracy))
     table = pd.DataFrame(rows, columns=["coordinates", "seed", "accuracy"])
-    return table.assign(test_set="all", n=N, nads=nads)
+    return table.assign(test_set="all", n=N, nads="")
 
 
 def test_the_tolerance_pools_the_variance_of_both_runs_over_cells():
     ours = results({"k 0": (0.70, 0.80), "k 1": (0.60, 0.62)})
     theirs = results({"k 0": (0.60, 0.63, 0.66), "k 1": (0.7, 0.7, 0.7), "k 2": (0.5,)})
-    found = compare(ours, theirs)
+    agreement = compare(ours, theirs)
     first = (0.005 + 2 * 0.03**2) / 3
     second = 0.0002 / 3
     pooled = (first + second) / 2
     freedom = (first + second) ** 2 / (first**2 / 3 + second**2 / 3)
     limit = stats.t.isf(FALSE_ALARMS / 2, freedom)
-    assert found.tolerance == pytest.approx(limit * np.sqrt(pooled * (1 / 2 + 1 / 3)))
-    assert found.cells["difference"].tolist() == pytest.approx([0.12, -0.09])
-    assert found.rms == pytest.approx(np.sqrt((0.12**2 + 0.09**2) / 2))
+    expected = limit * np.sqrt(pooled * (1 / 2 + 1 / 3))
+    assert agreement.tolerance == pytest.approx(expected)
+    assert agreement.cells["difference"].tolist() == pytest.approx([0.12, -0.09])
+    assert agreement.rms == pytest.approx(np.sqrt((0.12**2 + 0.09**2) / 2))
     # NADs of other networks count as two further seeds.
-    other = compare(ours, theirs.assign(nads="others")).tolerance
-    assert other == pytest.approx(limit * np.sqrt(pooled * (1 / 2 + 1 / 3 + 2)))
+    agreement = compare(ours, theirs.assign(nads="others"))
+    expected = limit * np.sqrt(pooled * (1 / 2 + 1 / 3 + 2))
+    assert agreement.tolerance == pytest.approx(expected)
 
 
 def test_seeds_that_agree_by_luck_have_the_variance_of_counting():
@@ -86,29 +88,23 @@ def test_seeds_that_agree_by_luck_have_the_variance_of_counting():
     ],
 )
 def test_verdicts(ours, theirs, verdict):
-    found = compare(results({"k 0": ours}), results({"k 0": theirs}))
-    assert found.verdict == verdict
+    agreement = compare(results({"k 0": ours}), results({"k 0": theirs}))
+    assert agreement.verdict == verdict
 
 
 def test_first_singular_values_within_their_standard_errors():
     def estimate(value, error=0.1):
         return {"first_singular_value": value, "relative_error": error}
 
-    ours = {"lenet": estimate(1.0), "vgg11": estimate(1.0), "mlp": estimate(1.0)}
-    theirs = {
-        "lenet": estimate(1.08),
-        "vgg11": estimate(1.6),
-        "resnet18": estimate(1.0),
-    }
-    found = compare_singular_values(ours, theirs)
-    assert list(found.index) == ["lenet", "vgg11"]
-    assert found["error"].iloc[0] == pytest.approx(np.sqrt(0.1**2 / 2), rel=1e-3)
-    assert found["sigmas"].tolist() == pytest.approx(
-        [np.log(1.08) / found["error"].iloc[0], np.log(1.6) / found["error"].iloc[0]]
-    )
-    gradient = {
-        name: entry | {"estimand": "gradient"} for name, entry in theirs.items()
-    }
+    ours = {"lenet": estimate(1.0), "mlp": estimate(1.0)}
+    theirs = {"lenet": estimate(1.08), "resnet18": estimate(1.0)}
+    values = compare_singular_values(ours, theirs)
+    assert list(values.index) == ["lenet"]
+    lenet = values.loc["lenet"]
+    assert lenet["ratio"] == pytest.approx(1 / 1.08)
+    assert lenet["error"] == pytest.approx(np.sqrt(0.1**2 / 2), rel=1e-3)
+    assert lenet["sigmas"] == pytest.approx(np.log(1.08) / lenet["error"])
+    gradient = {"lenet": estimate(1.08) | {"estimand": "gradient"}}
     assert compare_singular_values(ours, gradient).empty
     exact = {"lenet": estimate(1.0, 0.0)}
     assert compare_singular_values(exact, exact)["sigmas"].item() == 0

@@ -26,72 +26,84 @@ GRIDS = {
         "k_col": (-16, -12, -8, -4),
         "test_set": ("all",),
     },
-    "linear_pairs": {"index_1": (1, 32, 1000), "index_2": (1, 32, 1000)}
-    | {"test_set": ("all", "first", "second")},
+    "linear_pairs": {
+        "index_1": (1, 32, 1000),
+        "index_2": (1, 32, 1000),
+        "test_set": ("all", "first", "second"),
+    },
     "image_pairs": {"index": (1, 1000), "test_set": ("all", "images")},
 }
+TESTED = {"test_set": "all", "n": 10_000, "train_accuracy": 1.0}
 SPECIFICATIONS = {
     "lenet": {"network": NETWORKS["lenet"]},
     "mlp_100_20": {"network": NETWORKS["mlp"], "hidden": [100, 20]},
 }
 
 
-def results(rng, kind, seeds):
-    """Results of two networks, of which half the accuracies are at 100 per cent, the
-    others spread by one point."""
-    columns = {"architecture": ("lenet", "mlp_100_20"), "seed": seeds} | GRIDS[kind]
-    rows = pd.MultiIndex.from_product(columns.values(), names=columns).to_frame(
-        index=False
-    )
+def simulate_results(rng, experiment, seeds):
+    """Results of two networks: half of the accuracies are at 100 %, the others vary by
+    one point."""
+    columns = {"architecture": ("lenet", "mlp_100_20"), "seed": seeds}
+    columns |= GRIDS[experiment]
+    index = pd.MultiIndex.from_product(columns.values(), names=columns)
+    rows = index.to_frame(index=False)
     low = np.arange(len(rows)) % (len(rows) // 2 // len(seeds)) % 2 == 0
-    part = np.where(low, 0.75 + 0.01 * rng.standard_normal(len(rows)), 0.9995)
-    return rows.assign(accuracy=rng.binomial(N, part) / N, n=N, train_accuracy=1.0)
+    share = np.where(low, 0.75 + 0.01 * rng.standard_normal(len(rows)), 0.9995)
+    return rows.assign(accuracy=rng.binomial(N, share) / N, n=N, train_accuracy=1.0)
 
 
-def write(
-    folder,
-    seed=0,
-    seeds=3,
-    scale="laptop",
-    digest="abc",
-    change=lambda kind, rows: rows,
-):
-    """The reports of a simulated run in folder/reports; change: what is done to each
-    experiment's results."""
+def write_table(folder, rows, plan):
+    """Write results.csv and run.json."""
+    folder.mkdir(parents=True)
+    rows.to_csv(folder / "results.csv", index=False)
+    (folder / "run.json").write_text(json.dumps({"plan": plan}))
+
+
+def write_run(folder, seed=0, seeds=3, scale="laptop", digest="abc", change=None):
+    """Write a simulated run to folder/reports.
+
+    change: a function that changes the results of each experiment.
+    """
     rng = np.random.default_rng(seed)
     reports = folder / "reports"
-    for kind in GRIDS:
-        rows = change(kind, results(rng, kind, range(seed, seed + seeds)))
-        (reports / kind).mkdir(parents=True)
-        rows.to_csv(reports / kind / "results.csv", index=False)
-        networks = rows["architecture"].unique()
-        members = {name: {"specification": SPECIFICATIONS[name]} for name in networks}
-        about = {"plan": {"experiment": kind, "scale": scale, "members": members}}
-        (reports / kind / "run.json").write_text(json.dumps(about))
-    (reports / "images.json").write_text(
-        json.dumps({"name": "CIFAR-10", "digest": digest})
-    )
-    value = 0.0019 * (1 + 0.01 * rng.standard_normal())
-    lenet = {"first_singular_value": value, "relative_error": 0.1, "networks": 64}
-    nads = {"lenet": lenet | {"estimand": "secant", "input": [1, 32, 32]}}
-    (reports / "nads.json").write_text(json.dumps(nads))
+    for experiment in GRIDS:
+        rows = simulate_results(rng, experiment, range(seed, seed + seeds))
+        if change:
+            rows = change(experiment, rows)
+        members = {}
+        for name in rows["architecture"].unique():
+            members[name] = {"specification": SPECIFICATIONS[name]}
+        plan = {"experiment": experiment, "scale": scale, "members": members}
+        write_table(reports / experiment, rows, plan)
+    images = {"name": "CIFAR-10", "digest": digest}
+    (reports / "images.json").write_text(json.dumps(images))
+    lenet = {
+        "first_singular_value": 0.0019 * (1 + 0.01 * rng.standard_normal()),
+        "relative_error": 0.1,
+        "networks": 64,
+        "estimand": "secant",
+        "input": [1, 32, 32],
+    }
+    (reports / "nads.json").write_text(json.dumps({"lenet": lenet}))
     return folder
 
 
 @pytest.fixture
-def compared(tmp_path, capsys):
-    """Gives the exit status of a run beside another, and by name the lines on that and
-    on the published values."""
+def compare(tmp_path, capsys):
+    """A function that compares a run with another one and the published values.
 
-    def compare(seeds_there=3, **of_the_run):
-        other = write(tmp_path / "a", seeds=seeds_there)
-        status = verify.main(str(other), write(tmp_path / "b", **of_the_run))
-        parts = capsys.readouterr().out.split("beside")[1:]
-        lines = [
-            [line for line in part.splitlines() if line.startswith("  ")]
-            for part in parts
-        ]
-        return status, *({line[14:44].strip(): line for line in part} for part in lines)
+    It returns the exit status, and for both comparisons the lines by what they are
+    about.
+    """
+
+    def compare(other_seeds=3, **run):
+        other = write_run(tmp_path / "a", seeds=other_seeds)
+        status = verify.main(str(other), write_run(tmp_path / "b", **run))
+        comparisons = []
+        for text in capsys.readouterr().out.split("beside")[1:]:
+            lines = [line for line in text.splitlines() if line.startswith("  ")]
+            comparisons.append({line[14:44].strip(): line for line in lines})
+        return status, comparisons[0], comparisons[1]
 
     return compare
 
@@ -100,43 +112,47 @@ def verdicts(lines):
     return {name: line[2:13].strip() for name, line in lines.items()}
 
 
-def test_two_runs_of_other_seeds_agree(compared):
-    status, other, paper = compared(seed=100)
-    names = [
-        f"{kind} {network}" for kind in GRIDS for network in ("lenet", "mlp_100_20")
-    ]
-    assert (status, verdicts(other)) == (0, dict.fromkeys(["nads", *names], AGREES))
+def test_two_runs_of_other_seeds_agree(compare):
+    status, other, paper = compare(seed=100)
+    expected = {"nads": AGREES}
+    for experiment in GRIDS:
+        expected[f"{experiment} lenet"] = AGREES
+        expected[f"{experiment} mlp_100_20"] = AGREES
+    assert status == 0
+    assert verdicts(other) == expected
     assert "12 accuracies, 3 and 3 seeds, rms difference" in other["fourier lenet"]
     assert verdicts(paper) == dict.fromkeys(GRIDS, UNJUDGED) | {"nads": AGREES}
     assert "scale laptop here, paper there: unequal sizes" in paper["fourier"]
 
 
-def test_one_cell_that_moved_is_named_by_its_experiment_and_network(compared):
-    def lower(kind, rows):
-        if kind == "linear_pairs":
+def test_one_cell_that_moved_is_named_by_its_experiment_and_network(compare):
+    def lower(experiment, rows):
+        if experiment == "linear_pairs":
             cell = "architecture == 'lenet' and index_1 == 1 and index_2 == 32"
             rows.loc[rows.eval(f"{cell} and test_set == 'second'"), "accuracy"] -= 0.4
         return rows
 
-    status, other, _ = compared(seed=100, change=lower)
-    found = verdicts(other)
-    differing = [name for name, verdict in found.items() if verdict == DIFFERS]
-    assert (status, differing) == (1, ["linear_pairs lenet"])
+    status, other, _ = compare(seed=100, change=lower)
+    assert status == 1
+    for name, verdict in verdicts(other).items():
+        assert verdict == (DIFFERS if name == "linear_pairs lenet" else AGREES)
     line = other["linear_pairs lenet"]
     assert re.search("largest: −.* at index_1 1, index_2 32, second", line)
 
 
-def test_one_seed_in_both_runs_is_not_judged(compared):
-    status, other, _ = compared(1, seed=100, seeds=1)
-    assert (status, verdicts(other)["fourier lenet"]) == (0, UNJUDGED)
+def test_one_seed_in_both_runs_is_not_judged(compare):
+    status, other, _ = compare(1, seed=100, seeds=1)
+    assert status == 0
+    assert verdicts(other)["fourier lenet"] == UNJUDGED
 
 
-def test_other_images_and_other_cells_are_not_compared(compared):
-    def elsewhere(kind, rows):
-        return rows.assign(k_row=5) if kind == "fourier" else rows
+def test_other_images_and_other_cells_are_not_compared(compare):
+    def move(experiment, rows):
+        return rows.assign(k_row=5) if experiment == "fourier" else rows
 
-    status, other, _ = compared(seed=100, digest="def", change=elsewhere)
-    assert (status, verdicts(other)["linear_pairs lenet"]) == (0, AGREES)
+    status, other, _ = compare(seed=100, digest="def", change=move)
+    assert status == 0
+    assert verdicts(other)["linear_pairs lenet"] == AGREES
     assert verdicts(other)["image_pairs"] == UNJUDGED
     assert "images CIFAR-10 (def) here, CIFAR-10 (abc) there" in other["image_pairs"]
     assert verdicts(other)["fourier lenet"] == UNJUDGED
@@ -144,125 +160,111 @@ def test_other_images_and_other_cells_are_not_compared(compared):
 
 
 def test_what_cannot_be_compared_is_said_in_one_sentence(tmp_path, monkeypatch):
-    base = write(tmp_path / "a")
+    run = write_run(tmp_path / "a")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="'nothing' is neither a folder nor a commit"):
-        verify.main("nothing", base)
-    (base / "reports" / "nads.json").unlink()
-    with pytest.raises(
-        InputError, match="nads.json is missing; `python -m pipeline.estimate`"
-    ):
-        verify.main(str(base), base)
-    words = [sys.executable, "-m", "pipeline.verify", str(tmp_path), str(tmp_path)]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+        verify.main("nothing", run)
+    (run / "reports" / "nads.json").unlink()
+    sentence = "nads.json is missing; `python -m pipeline.estimate`"
+    with pytest.raises(InputError, match=sentence):
+        verify.main(str(run), run)
+    command = [sys.executable, "-m", "pipeline.verify", str(tmp_path), str(tmp_path)]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     sentence = f"none of the folders in {tmp_path} has a run.json beside its tables"
-    assert (done.returncode, done.stdout, done.stderr) == (
-        2,
-        "",
-        f"error: {sentence}\n",
-    )
+    assert process.returncode == 2
+    assert process.stdout == ""
+    assert process.stderr == f"error: {sentence}\n"
 
 
 def test_a_commit_is_another_run(tmp_path, monkeypatch, capsys):
     def git(*words):
-        return subprocess.run(
-            ["git", "-c", "user.name=x", "-c", "user.email=x@y", *words], check=True
-        )
+        author = ["-c", "user.name=x", "-c", "user.email=x@y"]
+        subprocess.run(["git", *author, *words], check=True)
 
-    write(tmp_path)
-    write(tmp_path / "kept", seed=7)
+    write_run(tmp_path)
+    write_run(tmp_path / "kept", seed=7)
     monkeypatch.chdir(tmp_path)
-    for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "A run")):
-        git(*words)
-    # A run is compared with what is committed at its own place.
-    for place in (Path("reports"), Path("kept/reports"), tmp_path / "reports"):
-        assert verify.main("HEAD", place) == 0
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "A run")
+    # A run is compared with what is committed in its own folder.
+    for folder in (Path("reports"), Path("kept/reports"), tmp_path / "reports"):
+        assert verify.main("HEAD", folder) == 0
         output = capsys.readouterr().out
-        assert f"{place} beside HEAD (" in output and "rms difference 0.0" in output
+        assert f"{folder} beside HEAD (" in output
+        assert "rms difference 0.0" in output
     assert verify.main("HEAD~0", "HEAD") == 0, "two commits, without a folder"
     git("rm", "-q", "-r", "--cached", "reports")
     git("commit", "-q", "-m", "None")
-    with pytest.raises(
-        InputError, match="'HEAD' is neither a folder nor a commit that holds rep"
-    ):
+    sentence = "'HEAD' is neither a folder nor a commit that holds rep"
+    with pytest.raises(InputError, match=sentence):
         verify.main("HEAD", Path("reports"))
 
 
 @pytest.mark.parametrize(("shift", "verdict"), [(0.0, AGREES), (0.15, DIFFERS)])
-def test_full_size_is_compared_with_the_published_values(compared, shift, verdict):
-    table = published.table("fourier")
+def test_full_size_is_compared_with_the_published_values(compare, shift, verdict):
+    table = published.read_published("fourier")
     table = table[(table["k_row"] % 4 == 0) & (table["k_col"] % 4 == 0)]
     rng = np.random.default_rng(1)
 
-    def ours(kind, rows):
-        if kind != "fourier":
+    def imitate(experiment, rows):
+        if experiment != "fourier":
             return rows
-        seeds = pd.concat([table.assign(seed=seed) for seed in range(3)])
-        noise = 0.02 * rng.standard_normal(len(seeds)) * (seeds["lenet"] > 52)
-        accuracy = (seeds["lenet"] / 100 + noise + shift).clip(0, 1)
-        constant = dict(
-            architecture="lenet", test_set="all", n=10_000, train_accuracy=1.0
-        )
-        return seeds[["k_row", "k_col", "seed"]].assign(accuracy=accuracy, **constant)
+        rows = pd.concat([table.assign(seed=seed) for seed in range(3)])
+        noise = 0.02 * rng.standard_normal(len(rows)) * (rows["lenet"] > 52)
+        accuracy = (rows["lenet"] / 100 + noise + shift).clip(0, 1)
+        return rows.assign(architecture="lenet", accuracy=accuracy, **TESTED)
 
-    status, _, paper = compared(scale="paper", change=ours)
+    status, _, paper = compare(scale="paper", change=imitate)
     assert verdicts(paper)["fourier lenet"] == verdict
     assert status == int(verdict == DIFFERS)
     count = (table["k_row"] != 0).sum()
     assert f"{count} accuracies, 3 and 1 seeds" in paper["fourier lenet"]
 
 
-def test_networks_of_variants_stand_beside_the_published_ones_of_full_width(
+def test_networks_of_variants_are_compared_with_the_published_ones_of_full_width(
     tmp_path, capsys
 ):
-    """The folder's own LeNet counts, and of two folders of the narrow VGG-11 the larger
-    one; LeNet of three channels is another network."""
-    run = write(tmp_path / "a", scale="paper")
-    table = published.table("fourier")
-    cells = dict(seed=0, test_set="all", n=10_000, train_accuracy=1.0)
-    rows = table.assign(architecture="thin", accuracy=table["vgg11"] / 100, **cells)
-    other = rows.assign(architecture="lenet", accuracy=0.1)
-    specifications = {"thin": {"network": NETWORKS["vgg11"], "width": 0.25}}
-    specifications["lenet"] = specifications["colour"] = {"network": NETWORKS["lenet"]}
-    members = {name: {"specification": s} for name, s in specifications.items()}
+    """The largest run of each architecture counts; LeNet of three channels is another
+    network."""
+    run = write_run(tmp_path / "a", scale="paper")
+    table = published.read_published("fourier")
+    thin = table.assign(
+        architecture="thin", accuracy=table["vgg11"] / 100, seed=0, **TESTED
+    )
+    lenet = thin.assign(architecture="lenet", accuracy=0.1)
+    colour = thin.assign(architecture="colour", accuracy=0.1)
+    lenet_network = {"network": NETWORKS["lenet"]}
+    members = {
+        "thin": {"specification": {"network": NETWORKS["vgg11"], "width": 0.25}},
+        "lenet": {"specification": lenet_network},
+        "colour": {"specification": lenet_network, "input": [3, 32, 32]},
+    }
     plan = {"experiment": "fourier", "scale": "paper", "members": members}
-    plan["members"]["colour"]["input"] = [3, 32, 32]
-    for name, variant in (
-        ("thin", pd.concat([rows, other, other.assign(architecture="colour")])),
-        ("few", rows[:9].assign(accuracy=0.1)),
-    ):
-        folder = run / "reports/fourier" / name
-        folder.mkdir()
-        variant.to_csv(folder / "results.csv", index=False)
-        (folder / "run.json").write_text(json.dumps({"plan": plan}))
+    folder = run / "reports/fourier"
+    write_table(folder / "thin", pd.concat([thin, lenet, colour]), plan)
+    write_table(folder / "few", thin[:9].assign(accuracy=0.1), plan)
     verify.main(str(run), run)
-    lines = capsys.readouterr().out.split("beside")[-1].splitlines()
-    thin, lenet, colour = (
-        next(x for x in lines if f"fourier {name}" in x) for name in specifications
-    )
-    assert "no cell in common" in colour
-    assert "1 and 1 seeds, rms difference 0.0 points" in thin, (
-        "the larger of its two runs"
-    )
-    assert "1 and 1 seeds" in lenet, (
-        "144 accuracies of one seed, not the few of three seeds"
-    )
+    text = capsys.readouterr().out.split("beside")[-1]
+    assert re.search("fourier thin .* 1 and 1 seeds, rms difference 0.0 points", text)
+    # 144 accuracies of one seed, not the few of three seeds.
+    assert re.search("fourier lenet .* 1 and 1 seeds", text)
+    assert re.search("fourier colour .* no cell in common", text)
 
 
 def test_published_tables_are_results(tmp_path):
     names = pd.DataFrame(
         {"architecture": ["ours", "large"], "network": ["lenet", "resnet18"]}
     )
-    tables = {name: runs.paper_results(name, names) for name in runs.PUBLISHED}
+    tables = {name: runs.make_published_results(name, names) for name in runs.PUBLISHED}
     for rows in tables.values():
-        assert len(rows) and rows["accuracy"].between(0.1, 1).all()
+        assert len(rows)
+        assert rows["accuracy"].between(0.1, 1).all()
     rows = tables["linear_pairs"].set_index(["architecture", "coordinates", "test_set"])
     assert rows.loc[("large", "index_1 1, index_2 1", "second"), "accuracy"] == 0.804
     assert (tables["fourier"]["k_row"] != 0).all()
-    flipped = tables["flip"].set_index(["architecture", "coordinates"])["accuracy"]
-    assert (
-        flipped["ours", "images plain"] == 0.69
-        and flipped["ours", "images flipped"] == 0.48
-    )
-    nads = runs.of_papers(runs.of_folder(write(tmp_path))).nads
+    flip = tables["flip"].set_index(["architecture", "coordinates"])["accuracy"]
+    assert flip["ours", "images plain"] == 0.69
+    assert flip["ours", "images flipped"] == 0.48
+    nads = runs.make_published_run(runs.read_folder(write_run(tmp_path))).nads
     assert nads["lenet"]["first_singular_value"] == pytest.approx(0.00189)

@@ -45,7 +45,7 @@ WIDTHS = {"0.125": "⅛", "0.25": "¼", "0.5": "½"}  # parts of a network's ful
 Runs = Mapping[str, Sequence[Section]]
 
 
-def templates(*folders: Path) -> jinja2.Environment:
+def load_templates(*folders: Path) -> jinja2.Environment:
     """The templates of some folders, which escape what is put into them.
 
     Args:
@@ -60,7 +60,7 @@ def templates(*folders: Path) -> jinja2.Environment:
     )
 
 
-def image(path: Path) -> dict[str, Any] | None:
+def embed_image(path: Path) -> dict[str, Any] | None:
     """A saved figure for the page, if there is one: its data URI and its size."""
     if not path.exists():
         return None
@@ -70,42 +70,44 @@ def image(path: Path) -> dict[str, Any] | None:
     return {"source": data_uri(few), "size": few.size}
 
 
-def short(label: str) -> str:
+def shorten(label: str) -> str:
     """A network's label as the pickers have it: 'ResNet-18 ¼'."""
     for width, part in WIDTHS.items():
         label = label.replace(f", width ×{width}", f" {part}")
     return label.replace(", no pooling", " without pooling")
 
 
-def offered(networks: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def list_choices(networks: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """What a picker offers, by name: each network once, from the run with most cells of
     it."""
     by_name: dict[str, Mapping[str, Any]] = {}
     for network in networks:
-        name = short(network["name"])
+        name = shorten(network["name"])
         if name not in by_name or len(network["cells"]) > len(by_name[name]["cells"]):
             by_name[name] = {**network, "name": name}
     return by_name
 
 
-def found_network(sections: Sequence[Section]) -> str | None:
+def find_opening(sections: Sequence[Section]) -> str | None:
     """The architecture that the finding of the first section is about."""
     if not sections or not sections[0].finding:
         return None
     return sections[0].finding.network
 
 
-def ordered(sections: Sequence[Section]) -> list[Mapping[str, Any]]:
+def sort_networks(sections: Sequence[Section]) -> list[Mapping[str, Any]]:
     """What the explorer of some sections offers, in the order of its picker.
 
     The explorer opens on the first, which is the network that the text's finding is
     about. The networks of `FIRST` follow, then the others; published values come after
     measured ones.
     """
-    found = found_network(sections)
-    opening = sections[0].record.labels[found] if found else None
+    opening = None
+    architecture = find_opening(sections)
+    if architecture:
+        opening = sections[0].record.labels[architecture]
 
-    def place(network: Mapping[str, Any]) -> tuple[bool, int, bool]:
+    def sort_key(network: Mapping[str, Any]) -> tuple[bool, int, bool]:
         name = network["name"]
         family = len(FIRST)
         for position, start in enumerate(FIRST):
@@ -114,19 +116,19 @@ def ordered(sections: Sequence[Section]) -> list[Mapping[str, Any]]:
         return name != opening, family, name.endswith("published")
 
     networks = [network for section in sections for network in section.explorer]
-    return sorted(networks, key=place)
+    return sorted(networks, key=sort_key)
 
 
-def explorers(runs: Runs) -> dict[str, dict[str, Mapping[str, Any]]]:
+def collect_explorers(runs: Runs) -> dict[str, dict[str, Mapping[str, Any]]]:
     """The data of the explorers by their names: what each offers, by name."""
     nads = [network for section in runs["nads"] for network in section.explorer]
-    nads.sort(key=lambda network: network["key"] != found_network(runs["nads"]))
+    nads.sort(key=lambda network: network["key"] != find_opening(runs["nads"]))
     return {
-        "fourier": offered(ordered(runs["fourier"])),
+        "fourier": list_choices(sort_networks(runs["fourier"])),
         "nads": {network["key"]: network for network in nads},
-        "sweep": offered(ordered(runs["nad_sweep"])),
-        "photographs": offered(ordered(runs["poison"])),
-        "pairs": offered(ordered(runs["linear_pairs"])),
+        "sweep": list_choices(sort_networks(runs["nad_sweep"])),
+        "photographs": list_choices(sort_networks(runs["poison"])),
+        "pairs": list_choices(sort_networks(runs["linear_pairs"])),
     }
 
 
@@ -146,13 +148,13 @@ def prepare(
         regenerate: The command that makes a section again, from its name; None if there
             is none.
     """
-    environment = templates(*folders, HERE)
+    environment = load_templates(*folders, HERE)
     environment.globals |= {
         "runs": runs,
-        "networks": explorers(runs),
+        "networks": collect_explorers(runs),
         "regenerate": regenerate,
         "merge_tables": merge_tables,
-        "image": lambda name: image(figures / f"{name}.png"),
+        "image": lambda name: embed_image(figures / f"{name}.png"),
     }
     environment.globals["parts"] = environment.get_template("parts.html.j2").module
     return environment

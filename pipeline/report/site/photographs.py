@@ -8,66 +8,82 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from pipeline.report.nads import NADs
-from pipeline.report.run import Evaluated
-from pipeline.report.site.data import encoded, sprite
+from pipeline.report.run import Record
+from pipeline.report.site.data import encode, make_sprite
 from pipeline.training.pictures import carrier_of
 
-# Photographs that come with scikit-learn, since a page may not carry images of the data
-# set.
 PHOTOGRAPHS = {"a flower": "flower.jpg", "a temple": "china.jpg"}
+"""Photographs of scikit-learn, since the page may not carry images of the data set."""
 
 
-def photograph(file: str, height: int, width: int) -> np.ndarray:
-    """The middle of one of scikit-learn's photographs, uint8 (3, height, width)."""
+def load_photograph(file: str, height: int, width: int) -> np.ndarray:
+    """Load the middle of one of scikit-learn's photographs.
+
+    Args:
+        file: Name of its file.
+        height: Height H in pixels.
+        width: Width W in pixels.
+
+    Returns:
+        The photograph, uint8, (3, H, W).
+    """
     from sklearn.datasets import load_sample_image  # takes a second
 
     picture = Image.fromarray(load_sample_image(file))
     return np.array(ImageOps.fit(picture, (width, height))).transpose(2, 0, 1)
 
 
-def pictures(run: Evaluated, nads: NADs, firsts: Iterable[int]) -> dict[str, Any]:
-    """The photographs for carriers along NADs, which begin at the indices `firsts`, and
-    these NADs.
+def make_pictures(
+    record: Record, nads: NADs, first_indices: Iterable[int]
+) -> dict[str, Any]:
+    """Make the photographs for carriers along NADs, and the tiles of these NADs.
 
-    Each has its coefficients on the carriers' NADs, in [0, 1] and by channel, and where
-    the NADs are a basis its picture with them in reverse order, whose values are
-    stretched from 0 to 1.
+    Args:
+        record: The run of `poison`.
+        nads: The NADs.
+        first_indices: Indices of first carriers, one for each point of the curve.
+
+    Returns:
+        Values for the page's script. A photograph has its coefficients on the carriers'
+        NADs, of pixels in [0, 1] and by channel. If the NADs are a basis, it also has
+        the photograph with its coefficients in reverse order, stretched from 0 to 1.
     """
     directions = nads["directions"]
-    shape = tuple(map(int, nads["shape"]))
-    carriers = [
-        carrier_of(label, 3 // shape[0]) for label in range(len(run.images["classes"]))
-    ]
-    indices = np.unique([first + offset for first in firsts for offset, *_ in carriers])
+    channels, height, width = (int(size) for size in nads["shape"])
+    classes = record.images["classes"]
+    carriers = [carrier_of(number, 3 // channels) for number in range(len(classes))]
+    offsets = {offset for offset, *_ in carriers}
+    indices = np.unique([first + n for first in first_indices for n in offsets])
     indices = indices[indices < len(directions)]
     photographs = []
-    for called, file in PHOTOGRAPHS.items():
-        pixels = photograph(file, *shape[1:])
-        found = pixels.reshape(-1, directions.shape[1]) / 255 @ directions.T
-        coefficients = {int(index): found[:, index].round(4) for index in indices}
-        shown = {
-            "name": called,
-            "pixels": encoded(pixels),
-            "coefficients": coefficients,
+    for name, file in PHOTOGRAPHS.items():
+        pixels = load_photograph(file, height, width)
+        coefficients = pixels.reshape(-1, directions.shape[1]) / 255 @ directions.T
+        photograph = {
+            "name": name,
+            "pixels": encode(pixels),
+            "coefficients": {
+                int(index): coefficients[:, index].round(4) for index in indices
+            },
         }
         if len(directions) == directions.shape[1]:
-            turned = found[:, ::-1] @ directions
-            turned = (turned - turned.min()) / np.ptp(turned)
-            shown["flipped"] = encoded(np.rint(255 * turned).astype(np.uint8))
-        photographs.append(shown)
-    source, columns = sprite(directions[indices], shape)
+            flipped = coefficients[:, ::-1] @ directions
+            flipped = (flipped - flipped.min()) / np.ptp(flipped)
+            photograph["flipped"] = encode(np.rint(255 * flipped).astype(np.uint8))
+        photographs.append(photograph)
+    shape = (channels, height, width)
+    sprite, columns = make_sprite(directions[indices], shape)
     return {
-        "shape": (3, *shape[1:]),
+        "shape": (3, height, width),
         "photographs": photographs,
         "tiles": {
             "shape": shape,
-            "sprite": source,
+            "sprite": sprite,
             "columns": columns,
             "indices": indices,
         },
-        "size": run.plan.settings.size,
+        "size": record.plan.settings.size,
         "classes": [
-            [text, *carrier]
-            for text, carrier in zip(run.images["classes"], carriers, strict=True)
+            [name, *carrier] for name, carrier in zip(classes, carriers, strict=True)
         ],
     }
