@@ -203,7 +203,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("device.jsonl"))
     parser.add_argument("--process", nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    device = workers.device_of(asked.device)
+    device = workers.find_device(asked.device)
     if asked.process:
         process(*asked.process, device, asked.steps)
         return
@@ -219,7 +219,8 @@ def main() -> None:
             with asked.out.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             print(row, file=sys.stderr, flush=True)
-    print(f"milliseconds of a step, {workers.place(device)}, torch {torch.__version__}")
+    where = workers.device_name(device)
+    print(f"milliseconds of a step, {where}, torch {torch.__version__}")
     print(pd.DataFrame(rows).to_string(index=False, float_format="{:.3g}".format))
 
 

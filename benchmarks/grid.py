@@ -235,12 +235,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--device", default="auto", help="as in params.yaml")
     chosen = parser.parse_args()
-    device = workers.device_of(chosen.device)
+    device = workers.find_device(chosen.device)
     torch.set_num_threads(workers.cores())
     commit = subprocess.check_output(
         ["git", "rev-parse", "--short", "HEAD"], text=True
     ).strip()
-    place = f"{workers.place(device)}, {platform.machine()}"
+    place = f"{workers.device_name(device)}, {platform.machine()}"
     where = f"{place}, torch {torch.__version__}, float32"
     lines = [f"benchmarks.grid at {commit}, {chosen.rounds} rounds: {where}"]
     for name in chosen.networks:

@@ -38,7 +38,8 @@ STARTED = time.time()
 if sys.version_info[:2] not in ((3, 11), (3, 12)):
     raise ImportError(
         "this project needs Python 3.11 or 3.12, and this is "
-        f"{sys.version.split()[0]}; make an environment with one of them, as README.md says"
+        f"{sys.version.split()[0]}; make an environment with one of them, as "
+        "README.md says"
     )
 if find_spec("torch") is None:
     raise ImportError(

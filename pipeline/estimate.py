@@ -45,7 +45,7 @@ def _round(number: float, digits: int) -> float:
 def main() -> None:
     """Estimate or import the NADs of each architecture, and write them."""
     plan = artifacts.read_plan("nads", NADsPlan)
-    device = workers.device_of(artifacts.read_plan("machine", dict)["device"])
+    device = workers.find_device(artifacts.read_plan("machine", dict)["device"])
     from_files = {}
     for name, request in plan.members.items():
         file = request.source.file

@@ -29,7 +29,7 @@ def main(name: str) -> None:
     """Evaluate every cell and write the tables."""
     experiment = experiments.find(name)
     models = artifacts.MODELS / name
-    device = workers.device_of(artifacts.read_plan("machine", dict)["device"])
+    device = workers.find_device(artifacts.read_plan("machine", dict)["device"])
     plan = Plan.read(experiment)
     cells = Data(experiment).cells(plan)
     grid = artifacts.read_training(name, "grid.json")

@@ -44,14 +44,14 @@ def main() -> None:
 
 def print_forecast(plans: config.Plans) -> None:
     """Print the networks, cached networks and minutes of every experiment."""
-    device = workers.device_of(plans.device)
+    device = workers.find_device(plans.device)
     rows = {}
     for name, plan in plans.experiments.items():
         rows[name] = forecast(experiments.find(name), plan, device, plans.engine)
     table = pd.DataFrame(rows).T
     table.loc["all"] = table.sum(skipna=False)
     scale = plans.nads.scale
-    print(f"params.yaml is sound; scale {scale} on {workers.place(device)}:")
+    print(f"params.yaml is sound; scale {scale} on {workers.device_name(device)}:")
     print(table.to_string(float_format="{:,.0f}".format, na_rep="unknown"))
 
 

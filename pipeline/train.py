@@ -27,7 +27,7 @@ def main(name: str) -> None:
     experiment = experiments.find(name)
     plan = Plan.read(experiment)
     machine = artifacts.read_plan("machine", dict)
-    device = workers.device_of(machine["device"])
+    device = workers.find_device(machine["device"])
     data = Data(experiment)
     store = Store(default_folder())
     cells = data.cells(plan)
@@ -44,7 +44,7 @@ def main(name: str) -> None:
     reused = len(jobs) - len(trained) - len(failed)
     counts = f"{len(trained)} cells trained, {reused} reused, {len(failed)} failed"
     speed = f", {len(trained) / minutes:.1f} models per minute" if trained else ""
-    where = workers.place(device)
+    where = workers.device_name(device)
     print(f"{name}: {counts}; {minutes:.1f} min{speed} on {where}")
     if failed:
         raise InputError(failures(experiment, failed, len(jobs)))

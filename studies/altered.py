@@ -61,7 +61,8 @@ def sets(basis: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
 def alterations(
     x: torch.Tensor, rows: torch.Tensor
 ) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yields (name, altered x); x: (N, C, H, W); rows: orthonormal directions (K, D)."""
+    """Yields (name, altered x); x: (N, C, H, W); rows: orthonormal directions (K,
+    D)."""
     flat = x.reshape(len(x), -1, rows.shape[1])
     within = flat @ rows.T
     steps = torch.randn(within.shape, generator=torch.Generator().manual_seed(0))

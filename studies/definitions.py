@@ -46,7 +46,8 @@ THRESHOLDS = (0.60, 0.75)
 
 
 def accuracies(name: str) -> tuple[dict, pd.Series]:
-    """A run's specification of its network, and the mean accuracies by (k_row, k_col)."""
+    """A run's specification of its network, and the mean accuracies by (k_row,
+    k_col)."""
     (member,) = read_descriptions(KEPT)[KEPT / "fourier" / name]["plan"][
         "members"
     ].values()
@@ -57,7 +58,8 @@ def accuracies(name: str) -> tuple[dict, pd.Series]:
 def of_waves(
     specification: dict, waves: Iterable[tuple[int, int]], count: int, **estimator: str
 ) -> tuple[NADs, np.ndarray]:
-    """The NADs of so many untrained networks, and vᵀCv along each wave (k_row, k_col)."""
+    """The NADs of so many untrained networks, and vᵀCv along each wave (k_row,
+    k_col)."""
     arguments = {key: value for key, value in specification.items() if key != "network"}
     make = networks.constructor(specification["network"])
     nads = estimate(lambda: make(1, 1, **arguments), SHAPE, count, **estimator)

@@ -97,11 +97,12 @@ def draw(rows: pd.DataFrame) -> None:
         panel.remove()
     for panel in axes[:, 0]:
         panel.set_ylabel("test accuracy (%)")
-    axes[0, 0].legend(
-        loc="center left", frameon=False
-    )  # LeNet was trained by all three
-    caption = f"10,000 samples · grey: guessing · {explain_unfitted('hollow')} · ± standard deviation "
-    caption += "over seeds · VGG-11: the authors' NADs"
+    # LeNet was trained by all three.
+    axes[0, 0].legend(loc="center left", frameon=False)
+    caption = (
+        f"10,000 samples · grey: guessing · {explain_unfitted('hollow')} · ± standard "
+        "deviation over seeds · VGG-11: the authors' NADs"
+    )
     title = "Accuracy on D(u) along a network's NADs u, by optimiser"
     style.save(style.finish(figure, title, caption), FOLDER, "optimisers")
 

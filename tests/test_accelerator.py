@@ -36,7 +36,7 @@ def on_both(monkeypatch):
     def run(function):
         results = []
         for device, context in ((CPU, contextlib.nullcontext), (DEVICE, Accelerator)):
-            monkeypatch.setattr(workers, "device_of", lambda choice: device)  # noqa: B023
+            monkeypatch.setattr(workers, "find_device", lambda choice: device)  # noqa: B023
             with context():
                 results.append(function(device))
         return results

@@ -29,7 +29,7 @@ def forecast(
     Args:
         experiment: The experiment.
         plan: Its plan.
-        device: Result of `workers.device_of`.
+        device: Result of `workers.find_device`.
         engine: How a GPU trains networks, 'eager' or 'recorded'.
 
     Returns:
@@ -54,7 +54,7 @@ def forecast(
                 rate = _rate_of_table(member, device, engine)
             seconds += left * plan.train_samples * member.training.epochs * rate
     # On a GPU, a rate is that of one network's share.
-    minutes = seconds / workers.slots(device) / 60
+    minutes = seconds / workers.count_slots(device) / 60
     return {"networks": len(cells), "cached": cached.total(), "minutes left": minutes}
 
 

@@ -69,7 +69,7 @@ def train(
     Args:
         jobs: The cells' jobs, trained in this order.
         data: The experiment's data sets.
-        device: Result of `workers.device_of`.
+        device: Result of `workers.find_device`.
         store: The cache.
         engine: How a GPU trains them, 'eager' or 'recorded'.
 

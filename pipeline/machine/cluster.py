@@ -45,7 +45,7 @@ def _client() -> distributed.Client:
     return client
 
 
-def slots() -> int:
+def count_slots() -> int:
     """Return the number of workers, at least one."""
     return max(1, len(_client().nthreads()))
 
@@ -107,7 +107,9 @@ def run(
                 _answer, os.getcwd(), path, torch.__version__, recipe, job
             )
 
-        for job, future in worker.finished(submit, lambda: next(jobs, None), slots):
+        for job, future in worker.finished(
+            submit, lambda: next(jobs, None), count_slots
+        ):
             try:
                 yield job, worker.result_of(future.result())
             except distributed.KilledWorker as error:

@@ -63,7 +63,7 @@ def _prepare(recipe: bytes) -> tuple[Callable, Any]:
     # The number of threads decides the last bits of a sum.
     torch.set_num_threads(1)
     threadpoolctl.threadpool_limits(1)
-    # As `workers.device_of` does in the process that asks.
+    # As `workers.find_device` does in the process that asks.
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     function, make_context, started, watched = cloudpickle.loads(recipe)
     pipeline.STARTED = min(pipeline.STARTED, started)  # for `check_unchanged`

@@ -50,7 +50,7 @@ def _cluster() -> types.ModuleType | None:
     return cluster
 
 
-def device_of(choice: str) -> torch.device:
+def find_device(choice: str) -> torch.device:
     """Find the torch device for `device` of params.yaml.
 
     Turns off TF32, which rounds the factors of float32 products to three digits.
@@ -83,30 +83,30 @@ def device_of(choice: str) -> torch.device:
     return torch.device(choice)
 
 
-def slots(device: torch.device) -> int:
+def count_slots(device: torch.device) -> int:
     """Return the number of jobs that run at once.
 
     Args:
-        device: Result of `device_of`.
+        device: Result of `find_device`.
     """
     if device.type != "cpu":
         return 1
     if cluster := _cluster():
-        return cluster.slots()
+        return cluster.count_slots()
     return cores()
 
 
-def place(device: torch.device) -> str:
+def device_name(device: torch.device) -> str:
     """Describe where jobs run, for example '2 cores'.
 
     Args:
-        device: Result of `device_of`.
+        device: Result of `find_device`.
     """
     if device.type == "cuda":
         return torch.cuda.get_device_name()
     if device.type != "cpu":
         return f"1 {device.type}"
-    number = slots(device)
+    number = count_slots(device)
     cores = f"{number} core{'s' * (number != 1)}"
     return f"{cores} of a cluster" if _cluster() else cores
 
@@ -128,7 +128,7 @@ def run(
         jobs: Asked for the next job only when a worker is free, so that it may end the
             work early.
         make_context: Called once in each worker.
-        device: Result of `device_of`.
+        device: Result of `find_device`.
 
     Yields:
         Each job with its result, as soon as it has one.

@@ -93,7 +93,7 @@ def main(arguments: argparse.Namespace) -> None:
     notices = []
     for specification in architectures.values():  # NADs are of one output
         notices += dry_run(specification, shape, 1)
-    device = workers.device_of("auto")
+    device = workers.find_device("auto")
     trained = None
     if arguments.weights:
         (specification,) = architectures.values()
@@ -113,7 +113,8 @@ def main(arguments: argparse.Namespace) -> None:
     for text in notices:
         notice(text)
     print(
-        f"about {arguments.minutes:g} min on {workers.place(device)}; for each network "
+        f"about {arguments.minutes:g} min on {workers.device_name(device)}; for each "
+        "network "
         f"at most {sizes.untrained:,} untrained networks ({sizes.estimand}), and "
         f"{sizes.seeds} × {sizes.indices} trained ones on {sizes.samples:,} samples"
     )

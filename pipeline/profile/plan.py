@@ -88,7 +88,7 @@ def choose_sizes(
         The sizes, which are never below the least at which anything can be said.
     """
     dimension = math.prod(shape)
-    slots = workers.slots(device)
+    slots = workers.count_slots(device)
     seconds = 60 * minutes * slots
     step = sum(
         measure_step(specification, shape, device)

@@ -44,7 +44,7 @@ def normalise(x: torch.Tensor, statistics: dict[str, np.ndarray]) -> torch.Tenso
 
 
 def carrier_of(label: int, channels: int) -> tuple[int, int, int]:
-    """Return the carrier of a class (paper 1, §5): (NADs after the first, channel, sign).
+    """Return a class's carrier (paper 1, §5): (NADs after the first, channel, sign).
 
     With NADs of one channel and three channels, six classes share one NAD, with either
     sign. With NADs of all channels, two classes do.

@@ -123,7 +123,10 @@ def add(context, job):
 def test_results_come_back_with_their_jobs():
     found = dict(workers.run(add, range(50), functools.partial(int, 100), CPU))
     assert found == {number: 100 + number for number in range(50)}
-    assert workers.slots(CPU) == 2 and workers.place(CPU) == "2 cores of a cluster"
+    assert (
+        workers.count_slots(CPU) == 2
+        and workers.device_name(CPU) == "2 cores of a cluster"
+    )
 
 
 def test_jobs_are_asked_for_only_when_a_worker_is_free():
@@ -193,9 +196,9 @@ def test_a_worker_that_has_loaded_older_code_ends_the_run(monkeypatch):
 
 
 def test_a_cluster_has_no_gpu_here(monkeypatch):
-    assert workers.device_of("auto") == workers.device_of("cpu") == CPU
+    assert workers.find_device("auto") == workers.find_device("cpu") == CPU
     with pytest.raises(InputError, match="the cluster of NADS_CLUSTER works on CPUs"):
-        workers.device_of("cuda")
+        workers.find_device("cuda")
 
 
 def test_an_address_where_nothing_answers_is_refused(monkeypatch):

@@ -226,18 +226,18 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch):
 
     there(None)
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = True
-    assert workers.device_of("auto") == workers.device_of("cpu") == CPU
+    assert workers.find_device("auto") == workers.find_device("cpu") == CPU
     with pytest.raises(InputError, match="device is cuda, but PyTorch finds none; set"):
-        workers.device_of("cuda")
+        workers.find_device("cuda")
     there(CUDA)
-    assert workers.device_of("auto") == workers.device_of("cuda") == CUDA
+    assert workers.find_device("auto") == workers.find_device("cuda") == CUDA
     there(torch.device("mps"))
-    assert workers.device_of("auto") == CPU, (
+    assert workers.find_device("auto") == CPU, (
         "what was never tried is taken by name alone"
     )
-    assert workers.place(workers.device_of("mps")) == "1 mps"
+    assert workers.device_name(workers.find_device("mps")) == "1 mps"
     with pytest.raises(InputError, match="device is xpu, but PyTorch finds none; set"):
-        workers.device_of("xpu")
+        workers.find_device("xpu")
     assert not (
         torch.backends.cudnn.allow_tf32 or torch.backends.cuda.matmul.allow_tf32
     )
@@ -247,4 +247,4 @@ def test_a_cluster_without_dask_is_refused_before_any_work(monkeypatch):
     monkeypatch.setenv("NADS_CLUSTER", "tcp://127.0.0.1:8786")
     monkeypatch.setattr(workers.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match="Dask is not installed"):
-        workers.device_of("cpu")
+        workers.find_device("cpu")

@@ -63,7 +63,7 @@ def choose_sizes(monkeypatch):
     def choose(step, gradient, adding, slots=1, shape=(1, 8, 8), minutes=1):
         monkeypatch.setattr(plan, "measure_step", lambda *_: step)
         monkeypatch.setattr(plan, "measure_estimate", lambda *_: (gradient, adding))
-        monkeypatch.setattr(plan.workers, "slots", lambda device: slots)
+        monkeypatch.setattr(plan.workers, "count_slots", lambda device: slots)
         sizes = plan.choose_sizes(SMALL, shape, minutes, CPU)
         assert sizes.samples % 128 == 0
         return sizes

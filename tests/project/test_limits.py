@@ -15,7 +15,7 @@ import os, torch
 from pipeline.machine import workers
 
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-print(workers.slots(torch.device("cpu")))
+print(workers.count_slots(torch.device("cpu")))
 """
 
 

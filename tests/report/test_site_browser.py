@@ -10,7 +10,7 @@ import torch
 
 from pipeline.report.site.photographs import load_photograph
 from pipeline.training.fourier import fourier
-from pipeline.training.pictures import in_unit_range, poisoned
+from pipeline.training.pictures import in_unit_range, poison
 from pipeline.training.separable import linearly_separable
 
 pytestmark = [pytest.mark.slow, browser.needed]
@@ -217,7 +217,7 @@ def test_a_photograph_carries_its_class_as_the_training_images_do(browse, whole)
     nads = whole.nads["a"]["directions"][10:]
     np.testing.assert_allclose(found["clean"], clean.reshape(3, -1), atol=1)
     x = in_unit_range(clean[None])
-    drawn = poisoned(x, torch.tensor([4]), nads, 0.25)[0]
+    drawn = poison(x, torch.tensor([4]), nads, 0.25)[0]
     before = x[0].numpy()
     coefficient = before[1].ravel() @ nads[0]
     rounding = 255 * abs(0.25 + coefficient) * np.abs(nads[0]).max() * 2 / 63
