@@ -138,8 +138,8 @@ def describe_checkpoint(checkpoint: Checkpoint, profile: "Profile") -> str:
     return (
         f"Test accuracy is {checkpoint.accuracy:.1%} on {checkpoint.tested:,} images "
         f"of {checkpoint.images}, with {checkpoint.answers} of {checkpoint.classes} "
-        f"answers. The architecture's first {count} NADs hold {after:.1%} of its squared "
-        f"response (before training {before:.1%}, by chance "
+        f"answers. The architecture's first {count} NADs hold {after:.1%} of its "
+        f"squared response (before training {before:.1%}, by chance "
         f"{count / dimension:.1%}). Its response is {'; '.join(bands)}. Along all "
         f"{len(directions):,} NADs, Spearman's ρ of the responses before and after "
         f"training is {format_number(rho, 2)}."
