@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
 def papers(monkeypatch):
     """Published tables, by name, which a test fills."""
     tables = {}
-    monkeypatch.setattr(numbers.published, "table", tables.__getitem__)
+    monkeypatch.setattr(numbers.published, "read_published", tables.__getitem__)
     return tables
 
 
