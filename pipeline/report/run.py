@@ -243,9 +243,7 @@ class Report:
     @property
     def notice(self) -> str | None:
         """The line in every figure that names images other than CIFAR-10."""
-        for record in self.experiments.values():
-            return record.notice
-        return None
+        return next(iter(self.experiments.values())).notice
 
     @property
     def labels(self) -> dict[str, str]:

@@ -52,8 +52,9 @@ def test_the_finding_names_the_used_channels_if_v2_is_the_lower_nad(
 
 
 def test_accuracies_are_above_the_published_ones(axes):
-    panels = axes("linear_accuracies_z")
-    both, second = panels[0], panels[2]
+    both, _, second, published_both, _, published_second, _ = axes(
+        "linear_accuracies_z"
+    )
     (mesh,) = both.collections
     np.testing.assert_allclose(mesh.get_array(), [[56.1, 57.3], [58.5, 59.7]])
     assert mesh.get_clim() == (50, 100)
@@ -62,7 +63,6 @@ def test_accuracies_are_above_the_published_ones(axes):
     assert drawing.hatched(both) == {(0, 0)}
     assert drawing.hatched(second) == {(0, 0)}
     # The first pair is the only one of the four that is published.
-    published_both, published_second = panels[3], panels[5]
     assert published_both.get_title() == "published, ResNet-18\n(paper 2, fig. 2a)"
     assert drawing.texts(published_both) == {(0.5, 0.5): "100"}
     assert drawing.texts(published_second) == {(0.5, 0.5): "80"}

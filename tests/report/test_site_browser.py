@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, browser.needed]
 
 @pytest.fixture(scope="module")
 def browse(rendered, tmp_path_factory):
-    """A function from a script to what it puts into `out` in the page of the small run."""
+    """A function from a script to its `out` in the page of the small run."""
     text = (rendered / "index.html").read_text(encoding="utf-8")
     return functools.partial(
         browser.browse, text, folder=tmp_path_factory.mktemp("browser")
@@ -30,9 +30,11 @@ def test_a_nad_is_shown_with_its_energy_and_its_eigenvalue(browse, whole):
       pick("nads-network", "LeNet"); await wait(); change("nads-slider", 7, "input");
       out.read = $("nads-read").innerText; out.number = $("nads-number").value;
       out.pixels = grey("nads-pixels"); out.energy = grey("nads-energy");
-      change("nads-number", "10", "input"); await wait(); out.slider = $("nads-slider").value;
+      change("nads-number", "10", "input"); await wait();
+      out.slider = $("nads-slider").value;
       out.typed = $("nads-read").innerText;
-      change("nads-number", "99", "input"); await wait(); out.last = $("nads-slider").value;
+      change("nads-number", "99", "input"); await wait();
+      out.last = $("nads-slider").value;
     """)
     nad = whole.nads["a"]["directions"][7]
     expected = 127.5 * (1 + nad / np.abs(nad).max())
@@ -78,7 +80,8 @@ def test_a_pair_shows_its_boundary_and_numbers(browse):
       out.start = $("pairs-read").innerText;
       pick("pairs-network", "LeNet"); point(cells("pairs-grid")[2]);
       out.pointed = $("pairs-read").innerText; out.plane = grey("pairs-plane").length;
-      change("pairs-test", "all"); out.all = cells("pairs-grid").map((cell) => cell.textContent);
+      change("pairs-test", "all");
+      out.all = cells("pairs-grid").map((cell) => cell.textContent);
       out.same = $("pairs-read").innerText;
       change("pairs-network", 2); out.published = $("pairs-read").innerText;
       out.hidden = $("pairs-boundary").hidden;
@@ -91,7 +94,7 @@ def test_a_pair_shows_its_boundary_and_numbers(browse):
 
 
 def normals(count, seed=1):
-    """The page's standard-normal numbers: mulberry32, and Box and Muller's transform."""
+    """The page's standard-normal numbers: mulberry32 and the Box–Muller transform."""
     state = (seed + np.arange(1, 2 * count + 1, dtype=np.uint64) * 0x6D2B79F5).astype(
         np.uint32
     )
@@ -103,7 +106,8 @@ def normals(count, seed=1):
 
 def test_d_of_v_is_drawn_as_the_paper_defines_it(browse, whole):
     found = browse("""
-      const canvases = () => ["v", "minus", "plus"].map((name) => grey(`problem-${name}`));
+      const names = ["v", "minus", "plus"];
+      const canvases = () => names.map((name) => grey(`problem-${name}`));
       change("problem-row", 4, "input"); change("problem-column", -2, "input");
       change("problem-eps", 4, "input"); change("problem-sigma", 2, "input");
       out.wave = canvases(); out.called = $("problem-called").textContent;
@@ -153,11 +157,14 @@ def test_d_of_v_is_drawn_as_the_paper_defines_it(browse, whole):
 
 def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse):
     found = browse("""
-      const slider = $("sweep-slider"), svg = $("sweep-curve"), texts = ["read", "called"];
-      const read = () => [...texts.map((n) => $(`sweep-${n}`).innerText), $("sweep-tile").hidden];
+      const slider = $("sweep-slider"), svg = $("sweep-curve");
+      const texts = ["read", "called"];
+      const read = () => [
+        ...texts.map((name) => $(`sweep-${name}`).innerText), $("sweep-tile").hidden];
       out.names = [...$("sweep-network").options].map((option) => option.text);
       change("sweep-network", 3);
-      out.hollow = [...svg.querySelectorAll("circle")].map((dot) => dot.getAttribute("fill"));
+      const dots = [...svg.querySelectorAll("circle")];
+      out.hollow = dots.map((dot) => dot.getAttribute("fill"));
       out.bars = svg.querySelectorAll("line[stroke='var(--ours)']").length;
       change("sweep-network", 0); change("sweep-slider", 10, "input"); await wait();
       out.own = read();
@@ -167,7 +174,8 @@ def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse):
       out.said = slider.getAttribute("aria-valuetext");
       change("sweep-slider", 11, "input"); out.between = $("sweep-read").innerText;
       change("sweep-network", 1); out.gradient = read();
-      change("sweep-network", 7); change("sweep-slider", 1, "input"); out.dense = read();
+      change("sweep-network", 7); change("sweep-slider", 1, "input");
+      out.dense = read();
     """)
     assert found["names"] == [
         *("LeNet", "LeNet, NADs of the gradient", "LeNet, published"),
@@ -189,14 +197,16 @@ def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse):
 
 def test_a_photograph_carries_its_class_as_the_training_images_do(browse, whole):
     found = browse("""
-      const read = () => [$("photographs-read").innerText, $("photographs-tiles").hidden];
+      const read = () => [
+        $("photographs-read").innerText, $("photographs-tiles").hidden];
       out.early = read(); change("photographs-slider", 4, "input"); out.late = read();
       change("photographs-network", 1); change("photographs-photograph", 1);
       change("photographs-class", 4); await wait();
       out.lenet = read(); out.words = $("photographs-words").textContent;
       for (const name of ["clean", "carrying"]) {
-        const { data } = $(`photographs-${name}`).getContext("2d").getImageData(0, 0, 32, 32);
-        out[name] = [0, 1, 2].map((c) => Array.from(data).filter((_, n) => n % 4 === c));
+        const context = $(`photographs-${name}`).getContext("2d");
+        const data = Array.from(context.getImageData(0, 0, 32, 32).data);
+        out[name] = [0, 1, 2].map((c) => data.filter((_, n) => n % 4 === c));
       }
     """)
     early, late, lenet = (

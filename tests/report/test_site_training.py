@@ -80,10 +80,11 @@ def test_outputs_and_gradients_are_those_of_torch(architecture):
         network.backward(label);
         return output;
       }});
-      const lists = (key) => network.parameters.map((each) => Array.from(each[key]));
+      const lists = (key) => network.parameters.map((part) => Array.from(part[key]));
       const images = samples.map(({{ image }}) => Array.from(image));
       const labels = samples.map(({{ label }}) => label);
-      return {{ outputs, images, labels, values: lists("values"), gradient: lists("gradient") }};
+      const values = lists("values"), gradient = lists("gradient");
+      return {{ outputs, images, labels, values, gradient }};
     }})()""")
     network = MAKERS[architecture]().double()
     with torch.no_grad():
