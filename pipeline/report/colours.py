@@ -63,7 +63,7 @@ def make_table(record: Record) -> Rows:
             if axis in gains.index:
                 mean, error = gains.loc[axis]
                 row["points above grey, ± standard error"] = format_mean(mean, error, 2)
-                row["waves and seeds fitted in every colour"] = count
+                row["frequencies and seeds fitted in every colour"] = count
             yield row
 
 
@@ -72,7 +72,7 @@ def make_finding(run: Report) -> Finding:
     record, name, label = run.choose_network("colours")
     gains, count = measure_gains(record.select_results(name))
     if gains.empty:
-        text = f"No wave was fitted in every colour by {label}"
+        text = f"{label} fits no frequency in every colour"
         return Finding(name, text, f"{count} fitted")
     points = []
     for axis, gain in gains["mean"].items():

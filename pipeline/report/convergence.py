@@ -135,7 +135,7 @@ def make_finding(run: Report) -> Finding:
     record, name, label = run.choose_network("convergence")
     speed = measure_speed(record, name, run.experiments["fourier"])
     learned = len(select_learned(speed))
-    text = f"{label} learns {learned} of {len(speed)} waves with every seed"
+    text = f"{label} learns {learned} of {len(speed)} frequencies with every seed"
     basis = record.describe_seeds([name])
     correlation = correlate(speed)
     if correlation:

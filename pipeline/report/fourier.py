@@ -267,7 +267,7 @@ def make_finding(run: Report) -> Finding:
         cell = 100 * direction[["mean", "std"]]
         texts.append(f"{format_share(cell)} at {format_frequency(direction)}")
         cells.append(cell)
-    text = f"Over the waves {label} is right on {' to '.join(texts)}"
+    text = f"Over the frequencies, {label} reaches {' to '.join(texts)}"
     return Finding(name, text, describe_basis(rows, *cells))
 
 

@@ -17,8 +17,8 @@ from pipeline.report.run import Record, Report, average_percent, explain_unfitte
 
 NAMES = {
     "all": "both",
-    "linear": "linear channel alone",
-    "images": "images alone",
+    "linear": "only the linear channel",
+    "images": "only the images",
     "conflict": "linear channel against\nimages of the other side",
 }
 """Labels of the test sets."""
@@ -71,8 +71,9 @@ def make_finding(run: Report) -> Finding:
     linear = cells.loc["linear"].iloc[0]
     images = cells.loc["images"].iloc[-1]
     text = (
-        f"Alone, the linear channel gives {label} {format_share(linear)} at NAD "
-        f"{linear.name}, the images {format_share(images)} at NAD {images.name}"
+        f"{label} reaches {format_share(linear)} with only the linear channel at NAD "
+        f"{linear.name}, and {format_share(images)} with only the images at NAD "
+        f"{images.name}"
     )
     networks = record.select_results(name, test_set="all")
     return Finding(name, text, describe_basis(networks, linear, images))

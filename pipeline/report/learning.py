@@ -138,9 +138,8 @@ def make_finding(run: Report) -> Finding:
     courses = course.merge(rows[["architecture", "index", "seed"]])
     before, after = before_and_after(courses, "v")
     text = (
-        f"Trained along NAD {rows['index'].iloc[0]}, {label} has "
-        f"{format_share(after)} of its response along it, "
-        f"{format_share(before)} before"
+        f"After training along NAD {rows['index'].iloc[0]}, {format_share(after)} of "
+        f"{label}'s response is along it; before, {format_share(before)}"
     )
     return Finding(name, text, describe_basis(rows, after, before))
 

@@ -84,7 +84,7 @@ def draw_sweep(record: Record, published: Published, caption: str) -> Figure:
     # The panels share the x axis, so its limits are set after all curves.
     for panel in axes[0]:
         style.set_index_axis(panel)
-    axes[0, 0].set_ylabel("test accuracy (%)\n(grey: guessing)")
+    axes[0, 0].set_ylabel("test accuracy (%)\n(grey: chance)")
     title = "Accuracy on D(u) against the index of the NAD u"
     return style.finish(figure, title, caption, record.notice)
 
@@ -139,8 +139,8 @@ def make_finding(run: Report) -> Finding:
     first = cells.iloc[0]
     last = cells.iloc[-1]
     text = (
-        f"{label} is right on {format_share(first)} of new samples along NAD "
-        f"{first.name} and on {format_share(last)} along NAD {last.name}"
+        f"{label} reaches {format_share(first)} along NAD {first.name} and "
+        f"{format_share(last)} along NAD {last.name}"
     )
     return Finding(name, text, describe_basis(rows, first, last))
 

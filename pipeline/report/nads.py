@@ -223,7 +223,7 @@ def make_finding(run: Report) -> Finding | None:
         "to its first NAD as to its last"
     )
     if is_unordered(nads):
-        text = f"No direction comes first for {run.labels[name]}"
+        text = f"{run.labels[name]} prefers no direction"
     return Finding(name, text, f"{nads['networks']:,} untrained networks")
 
 

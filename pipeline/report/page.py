@@ -121,10 +121,10 @@ def rerun_command(name: str) -> str:
 
 # How the numbers of all sections are to be read.
 LEGEND = (
-    "Behind ± stands the standard deviation over seeds, unless another error is named. "
-    "Fitted is a network whose training accuracy was at least\n"
-    f"{100 * FITTED:g} %, and a place in a figure or table whose networks all were; "
-    "what others do says nothing about what a network prefers."
+    "± is the standard deviation over seeds unless noted. A network is *fitted* if its "
+    f"training accuracy is at least {100 * FITTED:g} %;\n"
+    "a point in a figure or table is fitted if all its networks are. Points that are "
+    "not fitted do not show what a network prefers."
 )
 
 

@@ -47,7 +47,7 @@ def draw_curves(record: Record, published: Published, caption: str) -> Figure:
     chance = 100 / len(record.images["classes"])
     lines = {}
     for panel, (name, label) in zip(axes[0], record.labels.items(), strict=True):
-        panel.axhline(chance, color="0.6", linewidth=0.9, label="guessing")
+        panel.axhline(chance, color="0.6", linewidth=0.9, label="chance")
         rows = record.select_results(name, test_set="clean")
         cells = average_percent(rows, ["index"])
         panel.axhline(
@@ -114,8 +114,8 @@ def make_finding(run: Report) -> Finding:
     clean = cells.loc[CLEAN]
     first = cells.drop(index=CLEAN).iloc[0]
     text = (
-        f"{label}: {format_share(first)} on clean images after carriers from NAD "
-        f"{first.name} on, {format_share(clean)} without"
+        f"{label} reaches {format_share(first)} on clean images if trained with "
+        f"carriers from NAD {first.name} on, and {format_share(clean)} without"
     )
     networks = rows[rows["index"].isin([CLEAN, first.name])]
     return Finding(name, text, describe_basis(networks, first, clean))

@@ -27,4 +27,4 @@ def test_the_gain_over_grey_is_measured_at_equal_waves_and_seeds(whole):
     assert measure_gains() == ([[0.57, 0.57], [0.0, 0.0]], "7 of 8")
     unfitted = rows.assign(train_accuracy=0.9)
     finding = colours.make_finding(small_run.change_results(whole, "colours", unfitted))
-    assert finding.text == f"No wave was fitted in every colour by {LABELS['z']}"
+    assert finding.text == f"{LABELS['z']} fits no frequency in every colour"

@@ -45,9 +45,9 @@ def test_the_finding_names_the_used_channels_if_v2_is_the_lower_nad(
     pair = (rows["index_1"] == 9) & (rows["index_2"] == 1)
     rows.loc[pair, "accuracy"] = rows["test_set"].map(accuracies)
     run = small_run.change_results(whole, "linear_pairs", rows)
-    shares = f"{100 * first:.1f} % and {100 * second:.1f} %"
     assert linear_pairs.make_finding(run).text == (
-        f"{LABEL} uses {channels} of NADs 9 and 1: alone they give {shares}"
+        f"{LABEL} uses {channels} of NADs 9 and 1: {100 * first:.1f} % with only the "
+        f"first, {100 * second:.1f} % with only the second"
     )
 
 
@@ -85,7 +85,7 @@ def test_a_network_at_chance_has_learned_nothing(whole):
     assert tilts[:2] == ["not learned", "47.4 ± 0.7°"]
     figures = {picture.name: picture.figure for picture in section.pictures}
     assert figures["linear_boundaries_a"].axes[0].get_title() == "not learned"
-    tilt = "fitted, have a boundary and are right on more than 55 % of new samples"
+    tilt = "fitted, have a boundary and have a test accuracy above 55 %"
     assert tilt in small_run.list_captions(section)["linear_boundaries_a"]
 
 

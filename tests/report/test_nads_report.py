@@ -86,7 +86,7 @@ def test_gradients_are_not_compared_with_published_secants(whole):
 def test_the_finding_names_a_network_without_a_first_direction(whole):
     arrays = make_nads(BASIS, networks=2, eigenvalues=np.ones(4))
     run = make_run(whole, a=(LOGREG, Source(networks=2), arrays))
-    text = "No direction comes first for LogReg (2 untrained networks)."
+    text = "LogReg prefers no direction (2 untrained networks)."
     assert str(nads.make_finding(run)) == text
 
 

@@ -42,8 +42,8 @@ function pairs(root, offered) {
     }, (first, second) => {
       last = [first, second];
       const cell = cells[[first, second]], rows = [["first channel", `NAD ${first}`], ["second channel", `NAD ${second}`]];
-      rows.push(["accuracy with both", said(cell.all)], ["with the first alone", said(cell.first)]);
-      rows.push(["with the second alone", said(cell.second) + (cell.best ? `; at the best threshold ${spread(...cell.best)} %` : "")]);
+      rows.push(["accuracy with both", said(cell.all)], ["with only channel 1", said(cell.first)]);
+      rows.push(["with only channel 2", said(cell.second) + (cell.best ? `; at the best threshold ${spread(...cell.best)} %` : "")]);
       $("pairs-boundary").hidden = !cell.plane;
       if (cell.plane) {
         plane(network, cell);
