@@ -445,7 +445,8 @@ def make_section(run: Report) -> Section:
             pictures += draw_network(record, name, published, planes[name])
     caption = (
         f"{record.describe_sizes()} · {settings} · {TILT} · "
-        f"a channel is used if accuracy with only that channel exceeds {100 * USED:g} % · "
+        f"a channel is used if accuracy with only that channel exceeds {100 * USED:g} "
+        "% · "
         "NAD indices begin at 0 (our choice for paper 2)"
     )
     return Section(
