@@ -1,6 +1,7 @@
 """The record of an architecture's NADs, estimated or made elsewhere."""
 
 import dataclasses
+import io
 import math
 import os
 import typing
@@ -12,6 +13,7 @@ from pipeline.project.errors import InputError, prefix_errors
 from pipeline.training.shapes import as_text
 
 if typing.TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 
@@ -80,6 +82,33 @@ class NADs:
             f"{text} ({self.estimand}) from {self.networks} untrained networks, "
             f"averaged over {symmetry}, relative error of C {self.error:.2g}"
         )
+
+    def __len__(self) -> int:
+        return len(self.directions)
+
+    def _repr_png_(self) -> bytes:
+        """Return the figure that a notebook shows for NADs."""
+        picture = io.BytesIO()
+        self.plot().savefig(picture, format="png")
+        return picture.getvalue()
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table with a row for each NAD, without the directions themselves.
+
+        Returns:
+            Columns `eigenvalue`, `standard_error`, `first_nearby`, `last_nearby` and
+            `overlap`, indexed by the NAD's index.
+        """
+        import pandas as pd  # no stage needs it for its NADs
+
+        columns = {
+            "eigenvalue": self.eigenvalues,
+            "standard_error": self.standard_errors,
+            "first_nearby": self.nearby[:, 0],
+            "last_nearby": self.nearby[:, 1],
+            "overlap": self.overlap,
+        }
+        return pd.DataFrame(columns).rename_axis("index")
 
     def save(self, file: str | os.PathLike | typing.BinaryIO) -> None:
         """Write the fields to a .npz file, as the files of data/nads are."""

@@ -35,6 +35,17 @@ def test_nads_are_loaded_as_they_were_saved(elsewhere, tmp_path):
     assert repr(loaded) == repr(nads)
 
 
+def test_a_notebook_shows_a_picture_and_a_table_has_a_row_for_each_nad():
+    nads = nads_of(make_sampler(), 4)
+    assert nads._repr_png_().startswith(b"\x89PNG")
+    table = nads.to_frame()
+    assert len(table) == len(nads) == len(nads.directions)
+    np.testing.assert_array_equal(table["eigenvalue"], nads.eigenvalues)
+    np.testing.assert_array_equal(
+        table[["first_nearby", "last_nearby"]].to_numpy(), nads.nearby
+    )
+
+
 def test_a_file_of_objects_is_not_unpickled(tmp_path):
     np.save(tmp_path / "nads.npy", np.array([{}]), allow_pickle=True)
     sentence = "cannot be read: Object arrays cannot be loaded"
