@@ -74,16 +74,19 @@ def make_trainer(
         epochs: Epochs of `BATCHES` batches.
         recorded: Whether steps are recorded.
     """
+    recorder = lanes.Recorder()
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(BATCHES * BATCH, 1, 32, 32, generator=generator)
     y = torch.randint(0, 2, (len(x),), generator=generator)
+    network = networks.build(networks.specification(NETWORKS[name]), 1, 2, 0)
+    lanes.align_gradients(network)
     return Trainer(
-        networks.build(networks.specification(NETWORKS[name]), 1, 2, 0),
+        network,
         loop.channels_last(x, device),
         y.to(device),
         HOW(epochs, precision=precision),
         seed=0,
-        record=lanes.record if recorded and device.type != "cpu" else None,
+        record=recorder if recorded and lanes.can_record(device) else None,
     )
 
 
@@ -94,14 +97,22 @@ def synchronise(device: torch.device) -> float:
     return time.perf_counter()
 
 
+def check_recorded(trainer: Trainer) -> None:
+    """Raise RuntimeError if steps were to be recorded and were not."""
+    if trainer.lr is not None and not trainer.replays:
+        raise RuntimeError("the steps of a network could not be recorded")
+
+
 def difference(name: str, precision: str, device: torch.device) -> float:
     """Return the largest relative difference of losses, recorded against eager."""
     losses = []
     for recorded in (False, True):
-        trainer = make_trainer(name, precision, device, EPOCHS, recorded)
-        while not trainer.finished:
-            trainer.advance()
-        losses.append(trainer.losses.cpu())
+        with lanes.on(lanes.new_stream(device)):
+            trainer = make_trainer(name, precision, device, EPOCHS, recorded)
+            while not trainer.finished:
+                trainer.advance()
+            losses.append(trainer.losses.cpu())
+        check_recorded(trainer)
     eager, recorded = losses
     return float(((recorded - eager) / eager).abs().max())
 
@@ -133,6 +144,7 @@ def milliseconds(
             trainer = make_trainer(name, precision, device, epochs, recorded)
             for _ in range(started):
                 trainer.advance()
+        check_recorded(trainer)
         running.append((trainer, stream))
     before = synchronise(device)
     for _ in range(steps):

@@ -7,7 +7,9 @@ after a run that was killed.
 """
 
 import time
+from collections import defaultdict
 from pathlib import Path
+from statistics import fmean
 
 from pipeline import experiments
 from pipeline.experiments.experiment import Experiment
@@ -36,11 +38,13 @@ def main(name: str) -> None:
     started = time.monotonic()
     trained, failed = run.train(missing, data, device, store, machine["engine"])
     minutes = (time.monotonic() - started) / 60
-    rates = {}
+    seconds_per_sample = defaultdict(list)
     for job, seconds in trained:
-        key = rate_key(experiment, plan.members[job.cell["architecture"]], device)
-        rates[key] = seconds / (plan.train_samples * job.training.epochs)
-    add_rates(rates)
+        member = plan.members[job.cell["architecture"]]
+        key = rate_key(experiment, member, device, machine["engine"])
+        samples = plan.train_samples * job.training.epochs
+        seconds_per_sample[key].append(seconds / samples)
+    add_rates({key: fmean(values) for key, values in seconds_per_sample.items()})
     reused = len(jobs) - len(trained) - len(failed)
     counts = f"{len(trained)} cells trained, {reused} reused, {len(failed)} failed"
     speed = f", {len(trained) / minutes:.1f} models per minute" if trained else ""

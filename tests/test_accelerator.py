@@ -138,15 +138,25 @@ def test_several_networks_are_recorded_and_trained_at_once(
     """Four cells, in lanes of at most three."""
     lay_down("linear_pairs", images, "mlp", epochs=5)
     planned = artifacts.read_plan("machine", dict)
+    running = []
     at_once = []
-    real = CellTraining.result
+    start = CellTraining.__init__
+    end = CellTraining.result
 
-    def result(cell, count=1):
-        at_once.append(count)
-        return real(cell, count)
+    def count_start(cell, *given, **more):
+        running.append(cell)
+        at_once.append(len(running))
+        start(cell, *given, **more)
 
-    monkeypatch.setattr(CellTraining, "result", result)
-    monkeypatch.setattr(lanes, "record", accelerator.record)
+    def count_end(cell, seconds):
+        running.remove(cell)
+        assert seconds > 0
+        return end(cell, seconds)
+
+    monkeypatch.setattr(CellTraining, "__init__", count_start)
+    monkeypatch.setattr(CellTraining, "result", count_end)
+    monkeypatch.setattr(lanes, "can_record", lambda device: device.type == NAME)
+    monkeypatch.setattr(lanes, "_capture", accelerator.capture)
     monkeypatch.setattr(lanes.run, "__defaults__", (3,))
 
     def run(device):
@@ -158,7 +168,7 @@ def test_several_networks_are_recorded_and_trained_at_once(
         return left("linear_pairs")
 
     (arrays, tables), (arrays_there, tables_there) = on_both(run)
-    assert at_once[-4:] == [3, 3, 2, 1]
+    assert at_once[-4:] == [1, 2, 3, 3]
     for key, values in arrays.items():
         for name, value in values.items():
             np.testing.assert_allclose(arrays_there[key][name], value, atol=1e-5)

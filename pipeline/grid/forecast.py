@@ -49,7 +49,7 @@ def forecast(
         planned = sum(cell["architecture"] == architecture for cell in cells)
         left = planned - cached[architecture]
         if left:
-            rate = measured.get(jobs.rate_key(experiment, member, device))
+            rate = measured.get(jobs.rate_key(experiment, member, device, engine))
             if rate is None:
                 rate = _rate_of_table(member, device, engine)
             seconds += left * plan.train_samples * member.training.epochs * rate
@@ -72,7 +72,7 @@ def _rate_of_table(member: Member, device: torch.device, engine: str) -> float:
     Returns:
         The seconds; NaN for another device, and for networks that the table lacks.
     """
-    if device.type != "cuda":
+    if device.type != "cuda" or member.training.batch_size != BATCH:
         return math.nan
     names = {place: name for name, place in networks.NETWORKS.items()}
     arguments = dict(member.specification)

@@ -17,6 +17,7 @@ from pipeline.experiments.experiment import Cell, Experiment, shape_of
 from pipeline.experiments.plan import Member, Plan
 from pipeline.grid.data import Data
 from pipeline.machine import code, store
+from pipeline.machine.lanes import align_gradients
 from pipeline.project.errors import check_unchanged
 from pipeline.training import loop
 from pipeline.training.loop import Outcome, Recorder, Training
@@ -81,7 +82,7 @@ def of_cells(
         One job per cell. Its key is the digest of everything that decides its tensors.
     """
     experiment = data.experiment
-    hardware = device.type if device.type == "cpu" else f"{device.type} {engine}"
+    hardware = name_hardware(device, engine)
     for cell in cells:
         member = plan.members[cell["architecture"]]
         coordinates = [cell[name] for name in experiment.coordinates]
@@ -157,17 +158,30 @@ def decisive_files(experiment: type[Experiment], network: str) -> list[Path]:
     return [*code.room("training"), *classes, *networks.files(network)]
 
 
-def rate_key(experiment: Experiment, member: Member, device: torch.device) -> str:
+def rate_key(
+    experiment: Experiment, member: Member, device: torch.device, engine: str = "eager"
+) -> str:
     """Return the digest of what decides the seconds of a training sample.
 
     Args:
         experiment: Decides the shape of the inputs.
-        member: The architecture and its precision.
+        member: The architecture, its precision and its batch size.
         device: The device.
+        engine: How a GPU trains networks, 'eager' or 'recorded'.
     """
-    shape = experiment.inputs(member.input)
-    precision = member.training.precision
-    return store.digest([member.specification, shape, precision, device.type])
+    parts = [
+        member.specification,
+        experiment.inputs(member.input),
+        member.training.precision,
+        member.training.batch_size,
+        name_hardware(device, engine),
+    ]
+    return store.digest(parts)
+
+
+def name_hardware(device: torch.device, engine: str) -> str:
+    """Return what a key has of the device: its type and, of a GPU, the engine."""
+    return device.type if device.type == "cpu" else f"{device.type} {engine}"
 
 
 class CellTraining:
@@ -181,12 +195,13 @@ class CellTraining:
             job: The cell.
             record: See `pipeline.training.loop.Trainer`.
         """
-        self.started = time.monotonic()
         self.data = data
         self.job = job
         self.snapshots: dict[str, torch.Tensor] = {}
         seed = derive(*job.identity, "weights")
         self.network = _build(data, job.cell, job.specification, seed)
+        if record is not None:
+            align_gradients(self.network)
         x, y = data.dataset(job.cell, "train")
         self.trainer = loop.Trainer(
             self.network,
@@ -218,17 +233,16 @@ class CellTraining:
             for name, value in _to_cpu(self.network.state_dict()).items():
                 self.snapshots[f"{epochs}/{name}"] = value
 
-    def result(self, at_once: int = 1) -> Result:
+    def result(self, seconds: float) -> Result:
         """Return what is kept of the trained cell.
 
         Args:
-            at_once: Number of cells that share the device, this one included.
+            seconds: The cell's share of the time since its training began.
 
         Raises:
             Diverged: The loss of the last epoch is not finite.
         """
         outcome = self.trainer.outcome()
-        seconds = (time.monotonic() - self.started) / at_once
         del self.trainer  # the training set, before the test sets are made
         tensors = self.snapshots or _tensors_to_keep(self.data, self.job, self.network)
         return Result(tensors, outcome, seconds)
@@ -247,11 +261,12 @@ def train_cell(data: Data, job: Job) -> Result:
     Raises:
         Diverged: The loss of the last epoch is not finite.
     """
+    started = time.monotonic()
     cell = CellTraining(data, job)
     with loop.own_random_numbers(job.device):
         while not cell.finished:
             cell.advance()
-    return cell.result()
+    return cell.result(time.monotonic() - started)
 
 
 def _build(

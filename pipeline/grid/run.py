@@ -105,9 +105,9 @@ def _results(
     jobs = iter(queue.take, None)
     if device.type == "cpu":
         return workers.run(train_cell, jobs, data.recipe(), device)
-    if engine == "eager":
+    if engine == "eager" or not lanes.can_record(device):
         return lanes.run(CellTraining, jobs, data.recipe(), _kind, device, at_most=1)
-    start = functools.partial(CellTraining, record=lanes.record)
+    start = functools.partial(CellTraining, record=lanes.Recorder())
     return lanes.run(start, jobs, data.recipe(), _kind, device)
 
 

@@ -27,5 +27,5 @@ def digest(files: Iterable[Path | str]) -> str:
 
 
 def room(name: str) -> list[Path]:
-    """The source files of one of this package's rooms, for example 'cells'."""
+    """The source files of one of this package's rooms, for example 'training'."""
     return sorted((PACKAGE / name).rglob("*.py"))

@@ -6,11 +6,16 @@ has a stream of its own.
 """
 
 import contextlib
+import gc
 import itertools
+import random
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Protocol
 
+import numpy as np
 import torch
+from torch import nn
 
 from pipeline.project.errors import notice
 
@@ -34,29 +39,90 @@ class Task(Protocol):
     def advance(self) -> None:
         """Make one step."""
 
-    def result(self, at_once: int) -> Any:
-        """Return the result; `at_once` tasks, this one included, share the device."""
+    def result(self, seconds: float) -> Any:
+        """Return the result.
+
+        Args:
+            seconds: The task's share of the time since it began.
+        """
 
 
-def record(function: Callable[[], None]) -> Callable[[], None] | None:
-    """Record what a function does on a GPU as a CUDA graph, without doing it.
+def can_record(device: torch.device) -> bool:
+    """Return whether steps on a device can be recorded."""
+    return device.type == "cuda"
 
-    Args:
-        function: Uses the current stream, and the same memory whenever it is called.
 
-    Returns:
-        A function that replays the graph on the current stream. None if the function
-        cannot be recorded, for example since it reads a number from the device.
+class Recorder:
+    """Records what functions do on a GPU as CUDA graphs, without doing it.
+
+    After one failure it records nothing more, because older versions of PyTorch do not
+    recover from a failed capture.
     """
+
+    def __init__(self) -> None:
+        self.failed = False
+
+    def __call__(self, function: Callable[[], None]) -> Callable[[], None] | None:
+        """Record a function.
+
+        Args:
+            function: Uses the current stream, and the same memory whenever it is
+                called.
+
+        Returns:
+            A function that replays the graph on the current stream. None if the
+            function cannot be recorded: if it reads a number from the device, or if it
+            draws random numbers on the host, which a replay would not draw again.
+        """
+        if self.failed:
+            return None
+        before = _host_random_state()
+        try:
+            replay = _capture(function)
+        except torch.OutOfMemoryError:
+            raise
+        except RuntimeError as error:
+            self.failed = True
+            reason = str(error).partition("\n")[0]
+            notice(f"networks train without CUDA graphs from now on: {reason}")
+            return None
+        if _host_random_state() != before:
+            notice(
+                "a network draws random numbers on the CPU in its forward pass, so it "
+                "trains without CUDA graphs"
+            )
+            return None
+        return replay
+
+
+def _capture(function: Callable[[], None]) -> Callable[[], None]:
+    """Record a function on the current stream, which must not be the default one."""
     graph = torch.cuda.CUDAGraph()
-    try:
-        with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
-            function()
-    except RuntimeError as error:
-        reason = str(error).partition("\n")[0]
-        notice(f"a network trains without CUDA graphs, and slower: {reason}")
-        return None
+    with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
+        function()
     return graph.replay
+
+
+def _host_random_state() -> tuple[bytes, Any, str]:
+    """Return the state of the random numbers of PyTorch, Python and NumPy."""
+    torch_state = torch.random.get_rng_state().numpy().tobytes()
+    return torch_state, random.getstate(), repr(np.random.get_state())
+
+
+def align_gradients(network: nn.Module) -> None:
+    """Give gradients the strides of their parameters, as fused optimisers require.
+
+    PyTorch gives a gradient other strides in sides of length 1, where they mean
+    nothing.
+    """
+    for parameter in network.parameters():
+        parameter.register_post_accumulate_grad_hook(_align_gradient)
+
+
+def _align_gradient(parameter: nn.Parameter) -> None:
+    gradient = parameter.grad
+    if gradient.stride() != parameter.stride():
+        parameter.grad = gradient.as_strided(parameter.shape, parameter.stride())
 
 
 class _Lane:
@@ -71,10 +137,11 @@ class _Lane:
         self.job = job
         self.start = start
         self.stream = stream
+        self.seconds = 0.0
         self.task: Task | None = None
         self.result: Any = None
 
-    def advance(self, at_once: int) -> bool:
+    def advance(self) -> bool:
         """Make a step; return whether the job has its result, which may be an error."""
         try:
             with on(self.stream):
@@ -83,10 +150,12 @@ class _Lane:
                 self.task.advance()
                 if not self.task.finished:
                     return False
-                self.result = self.task.result(at_once)
+                self.result = self.task.result(self.seconds)
         except Exception as error:
-            # Its frames would keep the job's data on the device.
+            # Its frames, and cycles of its objects, would keep data on the device.
             self.result = error.with_traceback(None)
+            self.task = None
+            gc.collect()
         self.task = None
         return True
 
@@ -111,8 +180,9 @@ def run(
 ) -> Iterator[tuple[Any, Any]]:
     """Do many jobs, several at once.
 
-    The first job of a kind runs alone until it is known how much memory it takes. Jobs
-    that raise an exception have it as their result.
+    The first job of a kind runs alone until it is known how much memory it takes. A job
+    that runs out of memory beside others is done again when they are finished. Jobs
+    that raise another exception have it as their result.
 
     Args:
         start: Called as `start(context, job)`; returns the job's task.
@@ -132,27 +202,59 @@ def run(
         return start(context, job)
 
     for _, alike in itertools.groupby(jobs, kind):
-        lanes: list[_Lane] = []
-        free = list(streams)
-        allowed = 1
-        reserved = _reserved(device)
-        while True:
-            while len(lanes) < allowed and (job := next(alike, None)) is not None:
-                lanes.append(_Lane(job, begin, free.pop()))
-            if not lanes:
+        yield from _run_alike(begin, alike, streams, device)
+
+
+def _run_alike(
+    begin: Callable[[Any], Task],
+    jobs: Iterator,
+    streams: list[torch.cuda.Stream | None],
+    device: torch.device,
+) -> Iterator[tuple[Any, Any]]:
+    """Do jobs of one kind, at most one per stream at once."""
+    lanes: list[_Lane] = []
+    free = list(streams)
+    again: list[Any] = []
+    allowed = 1
+    measured = False
+    reserved = _reserved(device)
+    last = time.monotonic()
+    while True:
+        while len(lanes) < allowed:
+            job = next(jobs, None)
+            if job is None and not lanes and again:
+                job = again.pop()
+                allowed = 1
+            if job is None:
                 break
-            for lane in list(lanes):
-                if lane.advance(len(lanes)):
-                    lanes.remove(lane)
-                    free.append(lane.stream)
+            lanes.append(_Lane(job, begin, free.pop()))
+        if not lanes:
+            return
+        for lane in list(lanes):
+            if lane.advance():
+                lanes.remove(lane)
+                free.append(lane.stream)
+                if lanes and isinstance(lane.result, torch.OutOfMemoryError):
+                    allowed = len(lanes)
+                    again.append(lane.job)
+                else:
                     yield lane.job, lane.result
-                elif allowed == 1 and lane.task.shareable:
-                    allowed = _room(device, _reserved(device) - reserved, at_most)
+            elif not measured and lane.task.shareable:
+                measured = True
+                size = _reserved(device) - reserved
+                allowed = _room(device, size, len(streams))
+        now = time.monotonic()
+        for lane in lanes:
+            lane.seconds += (now - last) / len(lanes)
+        last = now
 
 
 def _reserved(device: torch.device) -> int:
-    """Bytes of the device that this process holds."""
-    return torch.cuda.memory_reserved(device) if device.type == "cuda" else 0
+    """Return the bytes of the device that this process uses."""
+    if device.type != "cuda":
+        return 0
+    torch.cuda.empty_cache()  # what earlier jobs have left belongs to no job
+    return torch.cuda.memory_reserved(device)
 
 
 def _room(device: torch.device, size: int, at_most: int) -> int:
@@ -160,4 +262,5 @@ def _room(device: torch.device, size: int, at_most: int) -> int:
     if device.type != "cuda":
         return at_most
     free, _ = torch.cuda.mem_get_info(device)
-    return min(at_most, 1 + int(SHARE * free / max(1, size)))
+    # A second graph, of an epoch's last batch, comes on top.
+    return min(at_most, 1 + int(SHARE * free / (2 * max(1, size))))

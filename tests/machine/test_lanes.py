@@ -1,5 +1,9 @@
-"""Jobs in lanes: their order, how many at once, and jobs that fail."""
+"""Jobs in lanes: their order, how many at once, and jobs that fail; recorders."""
 
+import random
+
+import numpy as np
+import pytest
 import torch
 
 from pipeline.machine import lanes
@@ -28,9 +32,11 @@ class Task:
         self.shareable = self.job.get("shares", True)
         if self.job.get("fails") == "step":
             raise ValueError("in a step")
+        if self.job.get("fails") == "memory" and self.log[-2] != self.log[-1]:
+            raise torch.OutOfMemoryError
 
-    def result(self, at_once):
-        return at_once
+    def result(self, seconds):
+        return self.job["name"].upper()
 
 
 def run(jobs, at_most=3):
@@ -50,7 +56,7 @@ def test_the_first_job_of_a_kind_runs_alone_until_it_is_shareable():
     results, log = run([job("a", 3), job("b", 2), job("c", 2), job("d", 1)])
     # c's end frees a lane for d in the next turn.
     assert log == "a" + "abc" + "abc" + "d"
-    assert results == {"a": 3, "b": 2, "c": 1, "d": 1}
+    assert results == {"a": "A", "b": "B", "c": "C", "d": "D"}
 
 
 def test_kinds_do_not_share():
@@ -78,7 +84,7 @@ def test_a_job_that_fails_disturbs_no_other():
         ]
     )
     assert log == "a" + "ac" + "ad" + "ad"
-    assert [results["a"], results["d"]] == [2, 1]
+    assert [results["a"], results["d"]] == ["A", "D"]
     for name in "bc":
         assert isinstance(results[name], ValueError)
         assert results[name].__traceback__ is None, "frames would keep tensors"
@@ -95,3 +101,70 @@ def test_jobs_are_asked_for_when_a_lane_is_free():
 
     list(lanes.run(Task, jobs(), lambda: log, lambda job: None, CPU, 2))
     assert "".join(log).startswith("Aa" + "B" + "ab"), log
+
+
+def test_a_job_that_runs_out_of_memory_is_done_again_by_itself():
+    results, log = run([job("a", 3), job("b", 2, fails="memory"), job("c", 2)])
+    # b fails beside a; it is begun again when a and c are finished, and its second
+    # step has no other beside it.
+    assert log.startswith("a" + "abc")
+    assert isinstance(results["b"], torch.OutOfMemoryError), "it fails by itself, too"
+    assert [results["a"], results["c"]] == ["A", "C"]
+
+
+def replay():
+    pass
+
+
+@pytest.mark.parametrize("draw", [random.random, np.random.rand, torch.rand])
+def test_a_function_that_draws_on_the_host_is_not_recorded(draw, monkeypatch, capsys):
+    """The replay would take the same branches for ever."""
+
+    def capture(function):
+        function()
+        return replay
+
+    monkeypatch.setattr(lanes, "_capture", capture)
+    recorder = lanes.Recorder()
+    assert recorder(lambda: draw(1) if draw is torch.rand else draw()) is None
+    assert "notice" in capsys.readouterr().err
+    assert recorder(lambda: None) is replay
+
+
+def test_after_a_failure_nothing_more_is_recorded(monkeypatch, capsys):
+    def fail(function):
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    recorder = lanes.Recorder()
+    monkeypatch.setattr(lanes, "_capture", fail)
+    assert recorder(lambda: None) is None
+    assert "not permitted" in capsys.readouterr().err
+    monkeypatch.setattr(lanes, "_capture", lambda function: replay)
+    assert recorder(lambda: None) is None
+    assert lanes.Recorder()(lambda: None) is replay
+
+
+def test_out_of_memory_is_no_reason_to_train_without_graphs(monkeypatch):
+    def fail(function):
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(lanes, "_capture", fail)
+    with pytest.raises(torch.OutOfMemoryError):
+        lanes.Recorder()(lambda: None)
+
+
+def test_gradients_get_the_strides_of_their_parameters():
+    """A depthwise convolution of one channel, channels last: sides of length 1."""
+    network = torch.nn.Conv2d(1, 8, 1).to(memory_format=torch.channels_last)
+    weight = network.weight
+    weight.data = weight.data.as_strided((8, 1, 1, 1), (1, 8, 8, 8))
+    reference = []
+    for align in (False, True):
+        network.zero_grad()
+        if align:
+            lanes.align_gradients(network)
+        x = torch.ones(2, 1, 3, 3)
+        (network(x) * torch.arange(8.0).reshape(8, 1, 1)).sum().backward()
+        reference.append(weight.grad.clone())
+    assert weight.grad.stride() == weight.stride()
+    assert torch.equal(*reference)

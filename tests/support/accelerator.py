@@ -171,7 +171,10 @@ class Tape:
             for tensor in tree_leaves(given.get(argument.name) if written else None):
                 if isinstance(tensor, torch.Tensor):
                     self.before.setdefault(id(tensor), (tensor, tensor.clone()))
+        # Random numbers of the device are not drawn before the tape is replayed.
+        state = torch.get_rng_state()
         result = function(*args, **kwargs)
+        torch.set_rng_state(state)
         self.operations.append((function, args, kwargs, result))
         return result
 
@@ -183,22 +186,28 @@ class Tape:
                     old.copy_(new)
 
 
-def record(function):
-    """Record a function as a tape, and undo what it did, as a GPU does not do it."""
+def capture(function):
+    """Record a function as a tape, and undo what it did, as a GPU does not do it.
+
+    Raises RuntimeError if the function cannot be recorded."""
     tape = Tape()
-    state = torch.get_rng_state()
     STATE.tape = tape
     try:
         function()
-    except RuntimeError:
-        return None
     finally:
         STATE.tape = None
-        torch.set_rng_state(state)
         with torch.no_grad():
             for tensor, before in reversed(tape.before.values()):
                 tensor.copy_(before)
     return tape.replay
+
+
+def record(function):
+    """Record a function; None if that is impossible."""
+    try:
+        return capture(function)
+    except RuntimeError:
+        return None
 
 
 class Accelerator(TorchDispatchMode):
