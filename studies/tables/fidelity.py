@@ -124,7 +124,7 @@ def make_verdicts_on_paper_1() -> list[list[str]]:
             "LeNet loses accuracy if coefficients are flipped",
             f"{compute_published_flip_loss('lenet'):.0f} points",
             f"{lenet_loss.mean():.1f} points (full, {len(lenet_loss)} seeds)",
-            f"yes; {signs_loss.mean():.1f} without misalignment",
+            f"yes; {signs_loss.mean():.1f} with random signs",
         ],
         [
             "paper 1, table 1",
@@ -187,7 +187,7 @@ def make_verdicts_on_paper_2() -> list[list[str]]:
             "LeNet uses the images if the NAD is late",
             "50 with only NAD 1000",
             f"{linear.mean():.1f} with only NAD 1000 (full, 1 seed)",
-            "yes, one seed of three",
+            "yes, one seed (the paper: three)",
         ],
         [
             "paper 2, figs 4, 5",
