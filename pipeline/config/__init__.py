@@ -78,6 +78,9 @@ def plans(document: Block) -> dict[str, Plans]:
         mistakes.add(
             (), f": scale {top.scale!r} is unknown; {suggest(top.scale, top.scales)}"
         )
+    for name in questions:
+        if "networks" in (document.get(name) or {}):
+            mistakes.add((name,), ": networks are named in the blocks of scales only")
     for scale, block in top.scales.items():
         path = ("scales", scale, "nads")
         mistakes.unknown(path, block.nads, top.architectures, "architecture")
@@ -158,7 +161,9 @@ class _Scale:
         name = experiment.name
         path = ("scales", self.name, name)
         layers = (path, (name,))
-        scale = self.document["scales"][self.name]
+        # YAML reads a scale's name such as 5 as a number.
+        blocks = {str(key): block for key, block in self.document["scales"].items()}
+        scale = blocks[self.name]
         merged = merge(self.document.get(name) or {}, scale.get(name) or {})
         block = self.mistakes.typed(block_model(experiment), merged, *layers)
         if block is None:

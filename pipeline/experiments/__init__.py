@@ -25,4 +25,8 @@ def find(name: str) -> Experiment:
             if value.__module__ == module.__name__:
                 found.append(value)
     (experiment,) = found
+    has_plane = experiment.boundary_plane is not Experiment.boundary_plane
+    if has_plane and not experiment.needs_networks:
+        # Without the networks, boundaries would be left out silently.
+        raise TypeError(f"the experiment {name} must set needs_networks = True")
     return experiment()

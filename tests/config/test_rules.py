@@ -18,6 +18,11 @@ SOURCE = "scales.laptop.nads.lenet"
 MISTAKES = [
     # Keys and mappings that are missing, keys that nobody knows.
     ("scales", GONE, "the key 'scales' is missing"),
+    (
+        "flip/networks",
+        {"lenet": {}},
+        "flip: networks are named in the blocks of scales",
+    ),
     ("linear_pairs/eps1", 1.0, "linear_pairs: unknown key 'eps1'; known are: seeds,"),
     (
         "scales/smoke/flip",
