@@ -86,15 +86,19 @@ def collect_results(plans: Mapping[Path, dict[str, Any]]) -> pd.DataFrame:
         plans: The plans of its runs, by their folders.
 
     Returns:
-        The results of each architecture from the run with most of them. The column
-        network is its name in the papers, for any width, if it has the papers' input.
+        The results of each architecture from its run with the largest training set, and
+        of several such from the one with most results. The column network is its name
+        in the papers, for any width, if it has the papers' input.
     """
     largest = {}
+    sizes = {}
     for folder, plan in plans.items():
         results = pd.read_csv(folder / "results.csv")
         for name, rows in results.groupby("architecture", sort=False):
-            if name in largest and len(rows) <= len(largest[name]):
+            size = (plan["train_samples"], len(rows))
+            if name in sizes and size <= sizes[name]:
                 continue
+            sizes[name] = size
             member = plan["members"][name]
             network = None
             if tuple(member.get("input", INPUT)) == INPUT:

@@ -56,6 +56,7 @@ def write_table(folder, rows, plan):
     """Write results.csv and run.json."""
     folder.mkdir(parents=True)
     rows.to_csv(folder / "results.csv", index=False)
+    plan = {"train_samples": 10_000} | plan
     (folder / "run.json").write_text(json.dumps({"plan": plan}))
 
 
@@ -268,3 +269,15 @@ def test_published_tables_are_results(tmp_path):
     assert flip["ours", "images flipped"] == 0.48
     nads = runs.make_published_run(runs.read_folder(write_run(tmp_path))).nads
     assert nads["lenet"]["first_singular_value"] == pytest.approx(0.00189)
+
+
+def test_of_several_runs_that_with_the_largest_training_set_is_compared(tmp_path):
+    for name, samples, accuracies in (("small", 20_000, 4), ("large", 50_000, 2)):
+        rows = pd.DataFrame({"architecture": "lenet", "accuracy": [0.5] * accuracies})
+        members = {"lenet": {"specification": SPECIFICATIONS["lenet"]}}
+        plan = {"experiment": "flip", "train_samples": samples, "members": members}
+        write_table(tmp_path / name, rows, plan)
+    plans = {}
+    for path, description in runs.read_descriptions(tmp_path).items():
+        plans[path] = description["plan"]
+    assert len(runs.collect_results(plans)) == 2
