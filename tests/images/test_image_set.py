@@ -11,7 +11,7 @@ import torch
 from pipeline.experiments.learning import Learning
 from pipeline.images.image_set import KNOWN, make_image_set
 from pipeline.images.sources import read, read_digits
-from pipeline.training.pictures import in_unit_range, normalised
+from pipeline.training.pictures import in_unit_range, normalise
 
 
 def shade(split, name, value, size=(32, 32)):
@@ -104,7 +104,7 @@ def test_a_constant_channel_is_0_after_normalisation_with_a_notice(value):
     draw = {"mean": mean, "deviation": deviation}
     draw["train_pictures"] = images.images["train"].copy()
     draw["train_labels"] = np.ones(4)
-    x = normalised(in_unit_range(draw["train_pictures"]), draw)
+    x = normalise(in_unit_range(draw["train_pictures"]), draw)
     assert not x[:, 1].any()
     assert x[:, ::2].std((0, 2, 3), correction=0).tolist() == pytest.approx([1, 1])
     assert len(images.notices) == 1

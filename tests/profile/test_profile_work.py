@@ -33,8 +33,8 @@ def test_finished_work_comes_from_the_cache(folder, in_this_process, monkeypatch
     nads, response, results = profile(8)
     assert response.mean == pytest.approx(nads.eigenvalues.mean())
     assert results["index"].tolist() == [0, 18, 63]
-    for function in ("train", "logits"):
-        monkeypatch.setattr(jobs.loop, function, None)
+    for name in ("Trainer", "logits"):
+        monkeypatch.setattr(jobs.loop, name, None)
     again, _, rows = profile(8)
     np.testing.assert_array_equal(again.directions, nads.directions)
     assert rows.equals(results)
@@ -58,10 +58,10 @@ def test_a_network_that_diverges_says_what_to_do_and_other_failures_are_raised(
     def diverge(*_):
         raise Diverged("the loss became nan")
 
-    monkeypatch.setattr(jobs.loop, "train", diverge)
+    monkeypatch.setattr(jobs.loop.Trainer, "outcome", diverge)
     with pytest.raises(InputError, match="--lr"):
         profile(8)
-    monkeypatch.setattr(jobs.loop, "train", lambda *_: {}["loss"])
+    monkeypatch.setattr(jobs.loop.Trainer, "outcome", lambda *_: {}["loss"])
     with pytest.raises(KeyError):
         profile(8)
 

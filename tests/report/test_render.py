@@ -156,7 +156,7 @@ def test_a_run_has_one_seed_other_images_and_a_custom_network(tmp_path, monkeypa
     text = (artifacts.REPORTS / "report.md").read_text(encoding="utf-8")
     assert f"\n\n**{notice}**\n\n## What was found\n" in text
     assert "Net (filters 3)" in text
-    finding = "50.0 % of new samples along NAD 0 and on 50.2 % along NAD 10 (1 seed, 1"
+    finding = "reaches 50.0 % along NAD 0 and 50.2 % along NAD 10 (1 seed, 1"
     assert finding in text
 
 
