@@ -200,6 +200,7 @@ def test_every_published_value_is_beside_ours(folder, papers):
     lines.append("lenet,0,gradient,16,all,0.6,10")
     write(folder / RUN / "results.csv", header, *lines)
     members = {"lenet": {"specification": {"network": "pipeline.networks.lenet:LeNet"}}}
-    write(folder / RUN / "run.json", json.dumps({"plan": {"members": members}}))
+    plan = {"train_samples": 10, "members": members}
+    write(folder / RUN / "run.json", json.dumps({"plan": plan}))
     (row,) = kept.compare_published_values().to_numpy().tolist()
     assert row == [RUN, "lenet", "estimand secant, index 0", "all", 96, 99, 2]
