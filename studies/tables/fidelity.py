@@ -1,4 +1,6 @@
-"""The tables of docs/fidelity.md; README.md has the first one too."""
+"""The tables of docs/fidelity.md, and their summary in README.md."""
+
+import re
 
 import numpy as np
 import pandas as pd
@@ -22,6 +24,14 @@ from studies.tables.numbers import (
 
 VERDICT = ["figure", "what the paper says", "published", "ours (size, n)", "agrees"]
 
+KINDS = {
+    "yes": "agree within the spread of repeated runs",
+    "qualitatively": "agree qualitatively",
+    "no": "do not agree",
+    "not tried": "not tried",
+}
+"""How a verdict begins, and what it means."""
+
 CHANCE = 55  # per cent; an accuracy up to this counts as chance
 
 CONVOLUTIONAL = ["LeNet", "VGG-11", "ResNet-18", "ConvMixer"]
@@ -31,6 +41,71 @@ def make_verdicts() -> str:
     """Make the table of verdicts: a row for each claim of the papers."""
     rows = make_verdicts_on_paper_1() + make_verdicts_on_paper_2()
     return format_table(VERDICT, rows)
+
+
+def make_counts() -> str:
+    """Make the table of README.md: how many claims of the papers have which verdict."""
+    rows = make_verdicts_on_paper_1() + make_verdicts_on_paper_2()
+    rows += make_verdicts_on_further_networks()
+    counts = dict.fromkeys(KINDS, 0)
+    for row in rows:
+        kind = re.split("[,;]", row[-1])[0]
+        counts[kind] += 1
+    columns = ["claims of the papers", *KINDS.values()]
+    return format_table(columns, [[str(len(rows)), *map(str, counts.values())]])
+
+
+def make_summary() -> str:
+    """Make the table of README.md: six claims of the papers in words."""
+    curves = {
+        "LeNet": compare_curves("nad_sweep/lenet_as_published", "lenet"),
+        "VGG-11": compare_curves("nad_sweep/vgg11_authors", "vgg11"),
+        "ResNet-18": compare_curves("nad_sweep/resnet18_authors", "resnet18"),
+    }
+    apart = []
+    for network, curve in curves.items():
+        learned = select_learned(curve)
+        apart.append(f"{compute_rms_difference(learned):.1f} ({network})")
+    frequencies = select_learned(compare_maps("fourier/lenet", "lenet"))
+    unpooled = read_accuracy("fourier/lenet_unpooled_momentum").min()
+    cell = {"architecture": "lenet", "index_1": 1000, "index_2": 1}
+    second = read_accuracy("linear_pairs/lenet_and_mlp", test_set="second", **cell)
+    loss = compute_flip_loss("flip/lenet").mean()
+    signs = compute_flip_loss("flip/lenet", "signs").mean()
+    latest = {"index_1": 1000, "index_2": 1000}
+    resnet = read_accuracy("linear_pairs/resnet18_quarter", test_set="all", **latest)
+    published = read_published("linear_pairs", "all", **latest)
+    rows = [
+        [
+            "Accuracy falls along a network's NADs.",
+            f"Same curves, {', '.join(apart)} points rms apart.",
+        ],
+        [
+            "LeNet learns some Fourier directions and not others.",
+            f"Same map, {compute_rms_difference(frequencies):.1f} points rms apart "
+            f"(published repeats: {compute_repeat_spread('lenet'):.1f}).",
+        ],
+        [
+            "Without pooling, LeNet learns all of them.",
+            f"Yes, with momentum: accuracy is at least {unpooled:.1f} %.",
+        ],
+        [
+            "Given two cues, LeNet relies on the one with the clearly lower NAD index.",
+            f"Yes: trained on NADs 1000 and 1, accuracy is {second.min():.1f} % with "
+            "only NAD 1.",
+        ],
+        [
+            "Images whose NAD coefficients are reversed are harder to learn, because "
+            "images and NADs are then misaligned.",
+            f"Same loss ({loss:.1f} points for LeNet), but random signs, which keep "
+            f"every coefficient on its NAD, cost {signs:.1f} points.",
+        ],
+        [
+            f"ResNet-18 partly learns two late NADs ({published:.1f} %).",
+            f"It learns them better ({resnet.mean():.1f} %).",
+        ],
+    ]
+    return format_table(["what the papers say", "what we find"], rows)
 
 
 def make_verdicts_on_paper_1() -> list[list[str]]:
@@ -214,7 +289,12 @@ def make_verdicts_on_paper_2() -> list[list[str]]:
 
 
 def make_further_verdicts() -> str:
-    """Make the table of verdicts on networks that README.md does not show."""
+    """Make the table of verdicts on further networks."""
+    return format_table(VERDICT, make_verdicts_on_further_networks())
+
+
+def make_verdicts_on_further_networks() -> list[list[str]]:
+    """Make the rows on networks that the first table does not have."""
     vgg_map = compare_maps("fourier/vgg11_quarter", "vgg11")
     steps = correlate_steps("convergence/lenet", "fourier/lenet")
     waves = read_run("convergence/lenet").groupby(["k_row", "k_col"]).ngroups
@@ -228,7 +308,7 @@ def make_further_verdicts() -> str:
         "image_pairs/lenet_and_mlp", architecture="mlp_200_50", test_set="images"
     )
     lowest_to_highest = f"{images.min():.1f} to {images.max():.1f}"
-    rows = [
+    return [
         [
             "paper 1, fig. 1",
             "VGG-11 learns only low frequencies",
@@ -272,7 +352,6 @@ def make_further_verdicts() -> str:
             "qualitatively",
         ],
     ]
-    return format_table(VERDICT, rows)
 
 
 def make_latest_pair() -> str:
@@ -359,18 +438,26 @@ def describe_difference(comparison: pd.DataFrame, size: str, unit: str) -> str:
     """Describe how far ours is from the published: '2.6 rms (full, 15 of 44
     waves)'.
 
-    Rows in which both values are at chance agree whatever the network, so they are left
-    out.
-
     Args:
         comparison: The values, with the columns `ours` and `published`.
         size: The width of the network.
         unit: What the rows are, and the number of seeds.
     """
-    learned = comparison[(comparison > CHANCE).any(axis=1)]
+    learned = select_learned(comparison)
     rms = compute_rms_difference(learned)
     count = f"{len(learned)} of {len(comparison)} {unit}"
     return f"{rms:.1f} rms ({size}, {count})"
+
+
+def select_learned(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Select the rows in which our value or the published one is above chance.
+
+    Rows in which both values are at chance agree whatever the network.
+
+    Args:
+        comparison: The values, with the columns `ours` and `published`.
+    """
+    return comparison[(comparison > CHANCE).any(axis=1)]
 
 
 def format_signed(correlation: float) -> str:

@@ -18,6 +18,8 @@ PAGES = [
 VALUES = KEPT / "values.csv"
 
 TABLES = {
+    "summary": fidelity.make_summary,
+    "counts of verdicts": fidelity.make_counts,
     "verdicts": fidelity.make_verdicts,
     "further verdicts": fidelity.make_further_verdicts,
     "latest pair": fidelity.make_latest_pair,
