@@ -27,7 +27,7 @@ def main() -> None:
         runs = {name: [section] for name, section in sections.items()}
         html = document(runs, report.plan.scale, report.notice, figures)
     write_page("index.html", html)
-    write_page("report.md", render_markdown(sections, report.notice))
+    write_page("report.md", render_markdown(sections, report.plan.scale, report.notice))
     artifacts.write_json(artifacts.REPORTS / "metrics.json", collect_metrics(report))
     count = sum(len(section.pictures) for section in sections.values())
     print(

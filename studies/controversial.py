@@ -393,7 +393,7 @@ def matrix_figure(table: pd.DataFrame) -> Figure:
         panel.set_title("accuracy of A" if learns else "accuracy of B")
     caption = (
         "Test accuracy (%) on D(v), v the controversial direction for A, not B · "
-        f"{explain_unfitted('hatched')} · ± standard deviation over seeds · ε = σ = 1"
+        f"{explain_unfitted('dot')} · ± standard deviation over seeds · ε = σ = 1"
     )
     return style.finish(
         figure, "Directions that network A learns and network B does not", caption

@@ -33,4 +33,4 @@ def test_the_program_of_the_tour_runs(capsys):
         exec(compile(program, "docs/tour.ipynb", "exec"), {"__name__": "tour"})
         matplotlib.pyplot.close("all")
     printed = capsys.readouterr().out
-    assert "from 2 untrained networks" in printed and "own network    1000" in printed
+    assert "from 2 untrained networks" in printed and "custom network 1000" in printed

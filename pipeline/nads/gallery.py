@@ -7,7 +7,7 @@ import matplotlib.colors
 import numpy as np
 from matplotlib.figure import Figure
 
-INDICES = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
+INDICES = (0, 1, 8, 64, 256, 1000)
 """NADs of a gallery."""
 
 ENERGY = 0.99
@@ -31,7 +31,8 @@ def gallery(
         title = str(index)
         if nearby is not None:
             first, last = nearby[index]
-            title += f"\n≈ {first}–{last}" if last > first else "\nalone"
+            if last > first:
+                title += f"\n≈ {first}–{last}"
         titles.append(title)
     return pictures(directions[indices], titles, shape)
 
@@ -50,7 +51,7 @@ def pictures(
         shape: (C, H, W) of one input.
     """
     channels, height, width = shape
-    figure = Figure(figsize=(1.0 * len(vectors) + 1.2, 3.1), layout="constrained")
+    figure = Figure(figsize=(1.45 * len(vectors) + 1.2, 4.0), layout="constrained")
     axes = figure.subplots(2, len(vectors), squeeze=False)
     images = [vector.reshape(shape) for vector in vectors]
     energies = []

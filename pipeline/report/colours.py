@@ -15,7 +15,7 @@ NAMES = {axis: axis.replace("_", "–") for axis in AXES}
 """Names of the colours in figures, by axis."""
 
 
-def draw_maps(record: Record, caption: str) -> Figure:
+def draw_maps(record: Record, title: str, caption: str) -> Figure:
     """Draw accuracy over frequency, a row per network and a column per colour."""
     rows = []
     for name, label in record.labels.items():
@@ -27,7 +27,6 @@ def draw_maps(record: Record, caption: str) -> Figure:
             row.append((f"{label}, {colour}", whole))
         rows.append(row)
     figure = fourier.draw_accuracy_maps(rows)
-    title = "Accuracy on D(v) over the frequency of v, by its colour"
     return style.finish(figure, title, caption, record.notice)
 
 
@@ -93,8 +92,7 @@ def make_section(run: Report) -> Section:
         f"{record.describe_sizes()} · {record.describe_problem()}"
         f"{fourier.describe_transposes(record)}"
     )
-    mark = explain_unfitted("hatched or “nowhere all fitted”")
-    picture = Picture("colours_maps", draw_maps(record, f"{caption}\n{mark}"))
-    return Section(
-        record, caption, list(make_table(record)), [picture], make_finding(run)
-    )
+    finding = make_finding(run)
+    lines = f"{caption}\n{explain_unfitted('dot')}"
+    picture = Picture("colours_maps", draw_maps(record, finding.text, lines))
+    return Section(record, caption, list(make_table(record)), [picture], finding)

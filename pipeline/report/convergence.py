@@ -73,14 +73,17 @@ def count_steps(record: Record, architecture: str) -> int:
     return record.plan.members[architecture].training.epochs * batches
 
 
-def draw_maps(record: Record, speeds: Mapping[str, Speed], caption: str) -> Figure:
+def draw_maps(
+    record: Record, speeds: Mapping[str, Speed], title: str, caption: str
+) -> Figure:
     """Draw steps until D(v) is learned over the frequency of v (paper 1, fig. 2).
 
-    All maps have the same colours. Directions that not every seed learned are hatched.
+    All maps have the same colours. Directions that not every seed learned have a dot.
 
     Args:
         record: The run of `convergence`.
         speeds: Speeds by architecture.
+        title: The title.
         caption: The caption.
     """
     columns = min(3, len(speeds))
@@ -102,14 +105,13 @@ def draw_maps(record: Record, speeds: Mapping[str, Speed], caption: str) -> Figu
         style.draw_heat_map(
             panel, steps.mask(never), no_deviation, never, norm, cmap=STEPS
         )
-        title = textwrap.fill(record.labels[name], 30)
-        panel.set_title(f"{title}\nat most {limits[name]:,}", fontsize=9)
+        label = textwrap.fill(record.labels[name], 30)
+        panel.set_title(f"{label}\nat most {limits[name]:,}", fontsize=9)
     shades = matplotlib.cm.ScalarMappable(norm, STEPS)
     bar = figure.colorbar(shades, ax=axes, label="steps until learned", shrink=0.7)
     bar.ax.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
     bar.ax.yaxis.set_major_formatter("{x:,.0f}")
     bar.ax.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
-    title = "Steps until D(v) is learned, over the frequency of v"
     return style.finish(figure, title, caption, record.notice)
 
 
@@ -155,8 +157,10 @@ def make_section(run: Report) -> Section:
         f"learned: mean loss of {WINDOW} batches in a row at most {LEARNED:g}"
         f"{fourier.describe_transposes(record)}"
     )
-    lines = f"{caption}\nhatched: not learned with every seed"
-    picture = Picture("convergence_maps", draw_maps(record, speeds, lines))
+    lines = f"{caption}\ndot: not learned with every seed"
+    finding = make_finding(run)
+    figure = draw_maps(record, speeds, finding.text, lines)
+    picture = Picture("convergence_maps", figure)
     compared = [name for name, speed in speeds.items() if correlate(speed)]
     if compared:
         caption += (
@@ -165,4 +169,4 @@ def make_section(run: Report) -> Section:
             " · ρ: rank correlation (Spearman)"
         )
     rows = list(make_table(record, speeds))
-    return Section(record, caption, rows, [picture], make_finding(run))
+    return Section(record, caption, rows, [picture], finding)

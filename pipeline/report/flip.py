@@ -58,7 +58,9 @@ def list_maps(record: Record) -> dict[str, str]:
     return labels
 
 
-def draw_accuracies(record: Record, published: Published, caption: str) -> Figure:
+def draw_accuracies(
+    record: Record, published: Published, title: str, caption: str
+) -> Figure:
     """Draw test accuracy after each map, a line for each network (table 1).
 
     Training and test images are mapped alike. Published accuracies are orange.
@@ -66,6 +68,7 @@ def draw_accuracies(record: Record, published: Published, caption: str) -> Figur
     Args:
         record: The run of `flip`.
         published: Accuracies in per cent by map.
+        title: The title.
         caption: The caption.
     """
     maps = list_maps(record)
@@ -103,10 +106,6 @@ def draw_accuracies(record: Record, published: Published, caption: str) -> Figur
     panel.set_xticks(range(len(maps)), maps.values())
     panel.set(ylabel="test accuracy (%)", ylim=(0, 102), xlim=(-0.4, len(maps) - 0.4))
     panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
-    title = (
-        "Accuracy on images whose NAD coefficients are changed, "
-        "in training and test alike"
-    )
     return style.finish(figure, title, caption, record.notice)
 
 
@@ -178,8 +177,7 @@ def make_section(run: Report) -> Section:
     published = record.find_published(table.to_dict("index"))
     caption = f"{record.describe_sizes()} · images: {record.images['name']}"
     lines = f"{caption}\n{explain_unfitted('hollow')}"
-    figure = draw_accuracies(record, published, lines)
+    finding = make_finding(run)
+    figure = draw_accuracies(record, published, finding.text, lines)
     rows = list(make_table(record, published))
-    return Section(
-        record, caption, rows, [Picture("flip_maps", figure)], make_finding(run)
-    )
+    return Section(record, caption, rows, [Picture("flip_maps", figure)], finding)

@@ -95,7 +95,7 @@ def describe_transposes(record: Record) -> str:
             halves.append(label)
     if not halves:
         return ""
-    text = " · one of each v and its transpose, which are alike by symmetry, is trained"
+    text = " · of each v and its transpose, which are equivalent, only one is trained"
     if len(halves) < len(record.labels):
         text += f" ({', '.join(halves)})"
     return text
@@ -145,12 +145,13 @@ def format_frequency(direction: pd.Series) -> str:
     return f"({row}, {column})"
 
 
-def draw_maps(record: Record, published: Published, caption: str) -> Figure:
+def draw_maps(record: Record, published: Published, title: str, caption: str) -> Figure:
     """Draw our maps of accuracy and the published ones (paper 1, figs 1 and 3).
 
     Args:
         record: The run of `fourier`.
         published: The maps of `find_published_maps`.
+        title: The title.
         caption: The caption.
     """
     rows: list[list[tuple[str, pd.DataFrame]]] = [[]]
@@ -163,7 +164,6 @@ def draw_maps(record: Record, published: Published, caption: str) -> Figure:
         if len(rows[-1]) + len(maps) > 3:
             rows.append([])
         rows[-1].extend(maps)
-    title = "Accuracy on D(v) over the frequency of v"
     return style.finish(draw_accuracy_maps(rows), title, caption, record.notice)
 
 
@@ -186,10 +186,7 @@ def draw_accuracy_maps(rows: Sequence[Sequence[tuple[str, pd.DataFrame]]]) -> Fi
 
 
 def draw_accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> QuadMesh:
-    """Draw one map of accuracy.
-
-    Directions along which not every network was fitted are hatched. If none was
-    fitted, the title says so instead.
+    """Draw one map of accuracy, with dots where not every network was fitted.
 
     Args:
         panel: The panel.
@@ -199,11 +196,7 @@ def draw_accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> Quad
     mean = 100 * spread_over_plane(directions, "mean")
     std = 100 * spread_over_plane(directions, "std")
     unfitted = spread_over_plane(directions, "fitted") == 0
-    title = textwrap.fill(title, 26)
-    if (directions["fitted"] == 0).all():
-        title += "\n(nowhere all fitted)"
-        unfitted[:] = False
-    panel.set_title(title)
+    panel.set_title(textwrap.fill(title, 26))
     return style.draw_heat_map(panel, mean, std, unfitted)
 
 
@@ -318,20 +311,21 @@ def make_section(run: Report) -> Section:
         f"{record.describe_sizes()} · {record.describe_problem()}"
         f"{describe_transposes(record)}"
     )
-    mark = explain_unfitted("hatched or “nowhere all fitted”")
-    figure = draw_maps(record, published, f"{caption}\n{mark}")
+    finding = make_finding(run)
+    lines = f"{caption}\n{explain_unfitted('dot')}"
+    figure = draw_maps(record, published, finding.text, lines)
     members = record.plan.members
     networks = [members[name].specification["network"] for name in published]
     if NETWORKS["lenet"] in networks:
         caption += (
-            " · LeNet's published row k_row = 0 lies above its transpose, "
-            "though the network's law is symmetric"
+            " · LeNet's published row k_row = 0 exceeds its transpose, "
+            "although the distribution of its weights is symmetric"
         )
     return Section(
         record,
         caption,
         list(make_table(record, published)),
         [Picture("fourier_maps", figure)],
-        make_finding(run),
+        finding,
         list(make_explorer(record, published)),
     )

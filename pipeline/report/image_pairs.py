@@ -24,7 +24,7 @@ NAMES = {
 """Labels of the test sets."""
 
 
-def draw_accuracies(record: Record, caption: str) -> Figure:
+def draw_accuracies(record: Record, title: str, caption: str) -> Figure:
     """Draw accuracy with both channels, single channels and conflicts (fig. 3)."""
     columns = len(record.labels)
     width = max(7.3, 2.9 * columns + 0.5)
@@ -42,12 +42,11 @@ def draw_accuracies(record: Record, caption: str) -> Figure:
                 capsize=3,
                 **look,
             )
-        title = textwrap.fill(f"{label}, σ = {record.sigma(name):g}", 30)
-        panel.set(title=title, ylim=(-3, 103), xlabel="NAD index of $v$")
+        label = textwrap.fill(f"{label}, σ = {record.sigma(name):g}", 30)
+        panel.set(title=label, ylim=(-3, 103), xlabel="NAD index of $v$")
         style.set_index_axis(panel)
     axes[0, 0].set_ylabel("test accuracy (%)")
     axes[0, -1].legend(loc="lower left")
-    title = "Images ⊕ D(v): what is used when both suffice"
     return style.finish(figure, title, caption, record.notice)
 
 
@@ -89,14 +88,14 @@ def make_section(run: Report) -> Section:
     )
     negative, positive = settings.sides(record.images["classes"])
     sides = f"one side: {', '.join(negative)} · the other: {', '.join(positive)}"
-    figure = draw_accuracies(
-        record, f"{caption}\n{sides}\n{explain_unfitted('hollow')}"
-    )
-    caption += f" · {sides} · NAD indices begin at 0, which for paper 2 is a choice"
+    finding = make_finding(run)
+    lines = f"{caption}\n{sides}\n{explain_unfitted('hollow')}"
+    figure = draw_accuracies(record, finding.text, lines)
+    caption += f" · {sides} · NAD indices begin at 0 (our choice for paper 2)"
     return Section(
         record,
         caption,
         list(make_table(record)),
         [Picture("images_or_linear_channel", figure)],
-        make_finding(run),
+        finding,
     )

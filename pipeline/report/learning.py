@@ -37,56 +37,56 @@ def list_parts(course: pd.DataFrame) -> dict[str, str]:
     return {part: text for part, text in PARTS.items() if part in course}
 
 
-def draw_courses(record: Record, course: pd.DataFrame, caption: str) -> Figure:
-    """Draw the parts of the response over training, a column for each network.
+def draw_courses(
+    record: Record, course: pd.DataFrame, title: str, caption: str
+) -> Figure:
+    """Draw the response over training, a panel for each network.
 
-    A curve is hollow where not every network is fitted in the end.
+    Networks that are trained on D(v) have the share along v, and networks that are
+    trained on images the share in the images' first principal components. A curve is
+    hollow where not every network is fitted in the end.
 
     Args:
         record: The run of `learning`.
         course: The table course.csv.
+        title: The title.
         caption: The caption.
     """
     columns = len(record.labels)
-    parts = list_parts(course)
-    width = max(6.8, 3.2 * columns + 0.8)
-    height = 2.3 * len(parts) + 1.4
-    figure, axes = style.new_figure(
-        len(parts), columns, width, height, sharex="col", sharey="row"
-    )
+    width = max(6.8, 3.6 * columns + 0.8)
+    figure, axes = style.new_figure(1, columns, width, 4.4, sharex=True, sharey=True)
     looks = dict(zip(course["index"].unique(), style.SPECTRA, strict=False))
-    for panels, (name, label) in zip(axes.T, record.labels.items(), strict=True):
+    for panel, (name, label) in zip(axes[0], record.labels.items(), strict=True):
         rows = course[course["architecture"] == name]
-        size = dimension(record.plan.members[name].input)
-        for panel, part in zip(panels, parts, strict=True):
-            directions = 1 if part == "v" else FIRST
-            chance = directions / size
-            panel.axhline(100 * chance, color="0.6")
-            curves = rows.dropna(subset=part).groupby("index", sort=False)
-            for index, curve in curves:
-                cells = average_percent(curve, ["epoch"], part)
-                colour, line = looks[index]
-                style.draw_curve(
-                    panel,
-                    cells.index.astype(str),
-                    cells,
-                    label=describe_data(index),
-                    color=colour,
-                    linestyle=line,
-                    marker="o",
-                    markersize=4,
-                )
-            panel.set(yscale="log", ylim=(0.004, 130))
-            panel.set_yticks([0.01, 0.1, 1, 10, 100], ["0.01", "0.1", "1", "10", "100"])
-        panels[0].set_title(label)
-        panels[-1].legend(
-            ncols=2, loc="upper left", bbox_to_anchor=(0, -0.32), frameon=False
-        )
-        panels[-1].set_xlabel("epochs of training")
-    for panel, label in zip(axes[:, 0], parts.values(), strict=True):
-        panel.set_ylabel(label)
-    title = "Where the response of a network lies while it learns"
+        chance = 100 / dimension(record.plan.members[name].input)
+        panel.axhline(chance, color="0.6")
+        for index, curve in rows.groupby("index", sort=False):
+            part = "components" if index == IMAGES else "v"
+            cells = average_percent(curve.dropna(subset=part), ["epoch"], part)
+            colour, line = looks[index]
+            style.draw_curve(
+                panel,
+                cells.index.astype(str),
+                cells,
+                label=describe_curve(index),
+                color=colour,
+                linestyle=line,
+                marker="o",
+                markersize=4,
+            )
+        panel.set(yscale="log", ylim=(0.004, 130), title=label)
+        panel.set_yticks([0.01, 0.1, 1, 10, 100], ["0.01", "0.1", "1", "10", "100"])
+        panel.set_xlabel("epochs of training")
+        panel.legend(loc="upper left", bbox_to_anchor=(0, -0.16), frameon=False)
+    axes[0, 0].set_ylabel("share of the response (%)")
     return style.finish(figure, title, caption, record.notice)
+
+
+def describe_curve(index: int) -> str:
+    """Describe a curve of the figure, from the index in course.csv."""
+    if index == IMAGES:
+        return f"in the images' first {FIRST} components, trained on images"
+    return f"along v, trained on D(v), v: NAD {index}"
 
 
 def before_and_after(
@@ -151,15 +151,14 @@ def make_section(run: Report) -> Section:
     caption = (
         f"{record.describe_sizes()} · {record.describe_problem()} · "
         f"images: {record.images['name']}, in grey, "
-        "the two halves of their classes told apart"
+        "one half of the classes against the other"
     )
     lines = (
         f"{caption}\nresponse: tr C of the input gradient over test samples · "
-        "grey: of random directions"
+        f"grey: along a random direction\n{explain_unfitted('hollow')}"
     )
-    if "evolution" in course:
-        lines += " · G: C of untrained networks; S: the images' covariance"
-    lines += f"\n{explain_unfitted('hollow')}"
-    picture = Picture("learning_courses", draw_courses(record, course, lines))
+    finding = make_finding(run)
+    figure = draw_courses(record, course, finding.text, lines)
+    picture = Picture("learning_courses", figure)
     rows = list(make_table(record, course))
-    return Section(record, caption, rows, [picture], make_finding(run))
+    return Section(record, caption, rows, [picture], finding)

@@ -224,7 +224,9 @@ def draw_plane(panel: Axes, cells: Planes) -> AxesImage:
         extent=(-half, half, -half, half),
     )
     if not fitted(cells).all():
-        style.hatch(panel, (-half, -half), 2 * half, 2 * half)
+        # The circles are class 0.
+        corner = [0.85 * half]
+        style.mark_unfitted(panel, corner, corner, size=4, marker="s")
     if len(select_tilts(cells)) and probability.min() < 0.5 < probability.max():
         axis = np.linspace(-measures.EXTENT, measures.EXTENT, measures.POINTS)
         boundary = panel.contour(
@@ -408,7 +410,7 @@ def draw_network(
         planes: Its planes.
     """
     caption = f"{record.describe_sizes([name])} · {describe_settings(record)}"
-    mark = explain_unfitted("hatched")
+    mark = explain_unfitted("dot")
     lines = f"{caption}\n{mark}"
     if name in published:
         lines += (
@@ -418,6 +420,7 @@ def draw_network(
     seeds = planes["seed"].nunique()
     if seeds < record.select_results(name)["seed"].nunique():
         caption += f" · seeds of the boundaries: {seeds}"
+    mark = explain_unfitted("square in the corner")
     lines = f"{caption}\nprobability: mean over seeds · {TILT}\n{mark}"
     boundaries = draw_boundaries(record, planes, record.labels[name], lines)
     return [

@@ -1,5 +1,6 @@
 """`nad_sweep` in the report: accuracy on D(u) over the index of u (paper 1, fig. 6)."""
 
+import math
 import textwrap
 from collections.abc import Mapping
 from typing import Any
@@ -39,20 +40,29 @@ FEWEST = 5
 LOOKS = dict(zip(("secant", "gradient"), style.CURVES, strict=False))
 
 
-def draw_sweep(record: Record, published: Published, caption: str) -> Figure:
-    """Draw accuracy over the NAD index (fig. 6).
+def draw_sweep(
+    record: Record, published: Published, title: str, caption: str
+) -> Figure:
+    """Draw accuracy over the NAD index (fig. 6), in at most three columns of panels.
 
     Args:
         record: The run of `nad_sweep`.
         published: Accuracies in per cent by index.
+        title: The title.
         caption: The caption.
     """
-    columns = len(record.labels)
-    width = max(6.4, 2.75 * columns + 0.6)
-    figure, axes = style.new_figure(1, columns, width, 4.2, sharex=True, sharey=True)
-    for panel, (name, label) in zip(axes[0], record.labels.items(), strict=True):
-        handles = []
-        panel.axhline(50, color="0.6", linewidth=0.8)
+    count = len(record.labels)
+    columns = min(3, count)
+    rows = math.ceil(count / columns)
+    width = max(6.8, 2.8 * columns + 2.2)
+    height = 2.5 * rows + 1.5
+    figure, axes = style.new_figure(
+        rows, columns, width, height, sharex=True, sharey=True
+    )
+    handles = {}
+    for panel, (name, label) in zip(axes.flat, record.labels.items(), strict=False):
+        chance = panel.axhline(50, color="0.6", linewidth=0.8)
+        handles["chance"] = chance
         curves = record.select_results(name).groupby("estimand", sort=False)
         for estimand, rows in curves:
             cells = average_percent(rows, ["index"])
@@ -62,30 +72,21 @@ def draw_sweep(record: Record, published: Published, caption: str) -> Figure:
             curve = style.draw_over_indices(
                 panel, cells, label=estimand, elinewidth=0.8, **look, **LOOKS[estimand]
             )
-            handles.append(curve)
+            handles[f"ours, NADs of\nthe {estimand}"] = curve
         if name in published:
             values = published[name].values
-            label_published = f"{published[name].label} (secant)"
-            handles += panel.plot(
-                values.index + 1,
-                values,
-                label=label_published,
-                linewidth=2,
-                **style.BEHIND,
-            )
-        legend = panel.legend(
-            handles=handles,
-            title=textwrap.fill(label, 26),
-            title_fontsize=10,
-            **style.ABOVE,
-        )
-        legend.get_title().set_multialignment("center")
-        panel.set(ylim=(45, 102), xlabel="NAD index")
+            (curve,) = panel.plot(values.index + 1, values, linewidth=2, **style.BEHIND)
+            handles["published, full width"] = curve
+        panel.set(ylim=(45, 102), xlabel="NAD index", title=textwrap.fill(label, 30))
+        panel.tick_params(labelbottom=True)
     # The panels share the x axis, so its limits are set after all curves.
-    for panel in axes[0]:
+    for panel in axes.flat[:count]:
         style.set_index_axis(panel)
-    axes[0, 0].set_ylabel("test accuracy (%)\n(grey: chance)")
-    title = "Accuracy on D(u) against the index of the NAD u"
+    for panel in axes.flat[count:]:
+        panel.set_visible(False)
+    for panel in axes[:, 0]:
+        panel.set_ylabel("test accuracy (%)")
+    figure.legend(handles.values(), handles, loc="outside right center", frameon=False)
     return style.finish(figure, title, caption, record.notice)
 
 
@@ -205,9 +206,10 @@ def make_section(run: Report, with_published: bool = True) -> Section:
         published = record.find_published(table)
     caption = f"{record.describe_sizes()} · {record.describe_problem()}"
     lines = f"{caption}\n{explain_unfitted('hollow')}"
-    picture = Picture("nad_sweep", draw_sweep(record, published, lines))
+    finding = make_finding(run)
+    picture = Picture("nad_sweep", draw_sweep(record, published, finding.text, lines))
     rows = list(make_table(record, published))
     curves = list(make_explorer(record, published, run.nads))
     if not with_published:
         curves = [curve for curve in curves if curve["cells"]]
-    return Section(record, caption, rows, [picture], make_finding(run), curves)
+    return Section(record, caption, rows, [picture], finding, curves)

@@ -128,11 +128,14 @@ LEGEND = (
 )
 
 
-def render_markdown(sections: Mapping[str, Section], notice: str | None) -> str:
+def render_markdown(
+    sections: Mapping[str, Section], scale: str, notice: str | None
+) -> str:
     """Return the report as Markdown.
 
     Args:
         sections: Sections in order, by 'nads' or the name of an experiment.
+        scale: The scale of the run.
         notice: The line that names images other than CIFAR-10.
     """
     template = jinja2.Template(
@@ -144,6 +147,7 @@ def render_markdown(sections: Mapping[str, Section], notice: str | None) -> str:
     return template.render(
         sections=sections,
         notice=notice,
+        scope=WORDS["scopes"].get(scale, f"Scale {scale}."),
         titles=TITLES,
         legend=LEGEND,
         rerun_command=rerun_command,

@@ -31,7 +31,9 @@ TESTS = {"clean": "clean test data (%)", "poisoned": "with carriers (%)"}
 """Columns of the table by test set."""
 
 
-def draw_curves(record: Record, published: Published, caption: str) -> Figure:
+def draw_curves(
+    record: Record, published: Published, title: str, caption: str
+) -> Figure:
     """Draw accuracy on clean images over the first NAD index of carriers (fig. 7).
 
     The accuracy of networks that are trained without carriers is a dashed line.
@@ -39,6 +41,7 @@ def draw_curves(record: Record, published: Published, caption: str) -> Figure:
     Args:
         record: The run of `poison`.
         published: Accuracies in per cent by index.
+        title: The title.
         caption: The caption.
     """
     columns = len(record.labels)
@@ -52,7 +55,7 @@ def draw_curves(record: Record, published: Published, caption: str) -> Figure:
         cells = average_percent(rows, ["index"])
         panel.axhline(
             cells.loc[CLEAN, "mean"],
-            color=style.BLACK,
+            color=style.BLUE,
             linestyle="--",
             linewidth=1.1,
             label="trained without carriers",
@@ -60,7 +63,7 @@ def draw_curves(record: Record, published: Published, caption: str) -> Figure:
         style.draw_over_indices(
             panel,
             cells.drop(index=CLEAN),
-            color=style.BLACK,
+            color=style.BLUE,
             marker="o",
             markersize=4,
             linewidth=1.3,
@@ -83,7 +86,6 @@ def draw_curves(record: Record, published: Published, caption: str) -> Figure:
         panel.set_xlabel("first NAD index of the carriers")
     axes[0, 0].set_ylabel("accuracy on clean test data (%)")
     figure.legend(lines.values(), lines, loc="outside right center", frameon=False)
-    title = "Trained on images with class carriers along NADs"
     return style.finish(figure, title, caption, record.notice)
 
 
@@ -163,7 +165,9 @@ def make_section(run: Report) -> Section:
         f"images: {record.images['name']}"
     )
     lines = f"{caption}\n{explain_unfitted('hollow')}"
-    picture = Picture("poison_curve", draw_curves(record, published, lines))
+    finding = make_finding(run)
+    figure = draw_curves(record, published, finding.text, lines)
+    picture = Picture("poison_curve", figure)
     rows = list(make_table(record, published))
     curves = list(make_explorer(record, published, run.nads))
-    return Section(record, caption, rows, [picture], make_finding(run), curves)
+    return Section(record, caption, rows, [picture], finding, curves)

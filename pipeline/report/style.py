@@ -8,7 +8,6 @@ from typing import Any
 
 import matplotlib
 import matplotlib.colors
-import matplotlib.patches
 import numpy as np
 import pandas as pd
 import seaborn
@@ -32,10 +31,12 @@ BLUE = "#0072B2"
 ORANGE = "#D55E00"
 GREEN = "#009E73"
 
-COLOURS = (BLACK, BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#888888")
+COLOURS = (BLUE, BLACK, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#888888")
+"""Colours of our curves. Orange is for published values only."""
+
 LINES = ("-", "--", ":", "-.")
 
-SPECTRA = tuple((COLOURS[n % 8], LINES[(n + n // 8) % 4]) for n in range(32))
+SPECTRA = tuple((COLOURS[n % 7], LINES[n % 4]) for n in range(28))
 """Colours and line styles of networks in their order; no pair occurs twice."""
 
 CURVES = tuple(
@@ -156,21 +157,21 @@ def draw_heat_map(
     norm: matplotlib.colors.Normalize = PERCENTS,
     cmap: str = ACCURACY,
 ) -> QuadMesh:
-    """Draw a map of means with their numbers, hatched where `unfitted`.
+    """Draw a map of means, with a dot in the corner of each cell that is `unfitted`.
 
     The three tables have the same index and columns, whose names label the axes. A map
-    of more than 12 rows has no numbers, and names a few rows and columns only.
+    of at most 6 rows has numbers. One of more than 12 rows names some rows only.
 
     Args:
         panel: The panel.
         mean: Means. Missing ones are grey.
         std: Standard deviations.
-        unfitted: Whether not every network of a cell is fitted.
+        unfitted: Whether a cell gets a dot.
         norm: Scale of the colours.
         cmap: Colour map.
     """
-    few = len(mean) <= 12
-    ticks = 1 if few else len(mean) // 4
+    few = len(mean) <= 6
+    ticks = 1 if len(mean) <= 12 else len(mean) // 4
     text = mean.map("{:.0f}".format)
     text += std.map(lambda value: "" if np.isnan(value) else f"\n±{value:.1f}")
     seaborn.heatmap(
@@ -184,49 +185,43 @@ def draw_heat_map(
         cbar=False,
         annot=text if few else None,
         fmt="",
-        annot_kws={"fontsize": 8 if len(mean) <= 6 else 6},
+        annot_kws={"fontsize": 8},
         xticklabels=ticks,
         yticklabels=ticks,
     )
     panel.set_facecolor("0.88")
-    mesh = panel.collections[0]
-    for row, column in np.argwhere(unfitted):
-        hatch(panel, (column, row), 1, 1)
-    for number in panel.texts:  # numbers on hatches get a ground
-        x, y = number.get_position()
-        row = int(y)
-        column = int(x)
-        if unfitted.iloc[row, column]:
-            ground = mesh.to_rgba(mean.iloc[row, column])
-            number.set_bbox({"facecolor": ground, "edgecolor": "none", "pad": 1})
+    rows, columns = np.nonzero(unfitted.to_numpy())
+    mark_unfitted(panel, columns + 0.85, rows + 0.15, size=30 / len(mean))
     panel.tick_params(rotation=0, labelsize=7)
-    return mesh
+    return panel.collections[0]
 
 
-def hatch(
-    panel: Axes, corner: tuple[float, float], width: float, height: float
+def mark_unfitted(
+    panel: Axes, x: np.ndarray, y: np.ndarray, size: float, marker: str = "o"
 ) -> None:
-    """Hatch a rectangle, with light lines whose dark rims show on light colours.
+    """Draw dots that mark cells in which not every network is fitted.
 
     Args:
         panel: The panel.
-        corner: Its lower left corner (x, y).
-        width: Its width.
-        height: Its height.
+        x: Their positions, (N,).
+        y: Their positions, (N,).
+        size: Their diameter in points, unless 4 is less.
+        marker: Their shape.
     """
-    for colour, linewidth in (("0.2", 1.0), ("0.95", 0.5)):
-        rectangle = matplotlib.patches.Rectangle(
-            corner,
-            width,
-            height,
-            fill=False,
-            hatch="//",
-            edgecolor=colour,
-            linewidth=0,
-            zorder=1.5,
-        )
-        rectangle.set_hatch_linewidth(linewidth)
-        panel.add_patch(rectangle)
+    size = min(size, 4)
+    # White with a dark rim, so that dots show on every colour.
+    panel.plot(
+        x,
+        y,
+        marker=marker,
+        markersize=size,
+        linestyle="none",
+        color="white",
+        markeredgecolor="0.2",
+        markeredgewidth=size / 6,
+        zorder=3,
+        gid="unfitted",
+    )
 
 
 def set_index_axis(panel: Axes) -> None:
@@ -251,10 +246,14 @@ def finish(
     Returns:
         The same figure.
     """
+    width = int(LETTERS * figure.get_figwidth())
+    # Letters of the title are larger than those of the caption.
+    title = "\n".join(
+        textwrap.fill(line, 2 * width // 3) for line in title.splitlines()
+    )
     figure.suptitle(f"{title}\n{notice}" if notice else title)
     # No line ends within σ = 1 (LeNet) or 99 %, behind ±, or before a dot.
     caption = re.sub("(?<=[=±]) | (?=[=(%·])", "\N{NO-BREAK SPACE}", caption)
-    width = int(LETTERS * figure.get_figwidth())
     lines = [textwrap.fill(line, width) for line in caption.splitlines()]
     figure.supxlabel("\n".join(lines), fontsize=7.5, color="#333333")
     return figure

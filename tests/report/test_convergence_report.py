@@ -25,15 +25,15 @@ def test_directions_that_were_not_learned_come_last():
     assert convergence.correlate(make_speed([5, 6], [np.nan, np.nan])) == ""
 
 
-def test_a_map_has_the_steps_and_hatches_where_a_seed_did_not_learn():
+def test_a_map_has_the_steps_and_dots_where_a_seed_did_not_learn():
     results = make_results(FREQUENCIES).assign(steps=np.arange(16.0))
     results.loc[0, "steps"] = np.nan  # of z at (−16, −16), by the first seed
     plan = make_plan("convergence", {"eps": 1.0, "sigma": 1.0}, 2 * [{"step": 16}])
     record = make_record(plan, results)
     speeds = {name: convergence.measure_speed(record, name, record) for name in "za"}
-    narrow, lenet, _ = convergence.draw_maps(record, speeds, "caption").axes
-    assert drawing.hatched(narrow) == {(0, 0), (0, 2), (2, 0), (2, 2)}
+    narrow, lenet, _ = convergence.draw_maps(record, speeds, "title", "caption").axes
+    assert drawing.unfitted(narrow) == {(0, 0), (0, 2), (2, 0), (2, 2)}
     assert drawing.texts(narrow)[1.5, 1.5] == "6"
-    assert not drawing.hatched(lenet)
+    assert not drawing.unfitted(lenet)
     learned = convergence.select_learned(speeds["z"])
     assert learned["steps"].tolist() == [2.5, 4.5, 6.5]

@@ -80,7 +80,7 @@ def test_transposes_that_were_not_trained_are_added():
 
 
 def test_the_caption_names_networks_without_transposes():
-    text = " · one of each v and its transpose, which are alike by symmetry, is trained"
+    text = " · of each v and its transpose, which are equivalent, only one is trained"
     assert fourier.describe_transposes(make_record(16, (False, False))) == text
     half = make_record(8, (True, False))
     assert fourier.describe_transposes(half) == f"{text} (LeNet)"
@@ -89,7 +89,7 @@ def test_the_caption_names_networks_without_transposes():
 def test_published_maps_are_to_the_right_of_ours():
     record = make_record(8)
     published = fourier.find_published_maps(record)
-    figure = fourier.draw_maps(record, published, "caption")
+    figure = fourier.draw_maps(record, published, "title", "caption")
     _, _, ours, theirs, _ = figure.axes
     assert ours.get_title() == "LeNet"
     assert theirs.get_title() == "published"

@@ -60,18 +60,18 @@ def test_accuracies_are_above_the_published_ones(axes):
     assert mesh.get_clim() == (50, 100)
     assert drawing.texts(both)[1.5, 0.5] == "57\n±0.1"
     # No network was fitted at the first pair.
-    assert drawing.hatched(both) == {(0, 0)}
-    assert drawing.hatched(second) == {(0, 0)}
+    assert drawing.unfitted(both) == {(0, 0)}
+    assert drawing.unfitted(second) == {(0, 0)}
     # The first pair is the only one of the four that is published.
     assert published_both.get_title() == "published, ResNet-18\n(paper 2, fig. 2a)"
     assert drawing.texts(published_both) == {(0.5, 0.5): "100"}
     assert drawing.texts(published_second) == {(0.5, 0.5): "80"}
-    assert not drawing.hatched(published_both)
+    assert not drawing.unfitted(published_both)
 
 
-def test_fitted_networks_are_not_hatched(axes):
+def test_fitted_networks_have_no_dots(axes):
     for panel in axes("linear_accuracies_a"):
-        assert not drawing.hatched(panel)
+        assert not drawing.unfitted(panel)
 
 
 def test_a_network_at_chance_has_learned_nothing(whole):
@@ -102,9 +102,9 @@ def test_the_first_direction_is_horizontal_in_a_plane(whole):
     np.testing.assert_allclose(plane.reshape(POINTS, POINTS) / 255, rising, atol=0.002)
 
 
-def test_hatches_are_where_the_numbers_are():
+def test_dots_are_where_the_numbers_are():
     means = pd.DataFrame([[60.0, 70.0], [80.0, 90.0]])
     _, ((panel,),) = style.new_figure(1, 1, 3, 3)
     style.draw_heat_map(panel, means, np.nan * means, means == 70)
     assert drawing.texts(panel)[1.5, 0.5] == "70"
-    assert drawing.hatched(panel) == {(1, 0)}
+    assert drawing.unfitted(panel) == {(1, 0)}

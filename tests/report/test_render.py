@@ -47,7 +47,7 @@ def sections(section_of):
 def test_the_report_says_what_the_tables_say(sections):
     assert set(sections) == {"nads", *experiments.names()}
     lines = re.findall(
-        r"^(?:## |- |\||scale ).*\n", render_markdown(sections, None), re.M
+        r"^(?:## |- |\||scale ).*\n", render_markdown(sections, "laptop", None), re.M
     )
     assert "".join(lines) == NUMBERS.read_text(encoding="utf-8")
 
@@ -64,7 +64,7 @@ def test_the_report_has_all_sections_and_the_page_all_chapters(
     rendered, html, sections
 ):
     report = (rendered / "report.md").read_text(encoding="utf-8")
-    assert report == render_markdown(sections, None)
+    assert report == render_markdown(sections, "laptop", None)
     for file in re.findall(r"\((figures/.*?)\)", report):
         assert (rendered / file).exists()
     text = unescape(html)

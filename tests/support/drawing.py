@@ -47,6 +47,7 @@ def hollow(panel) -> list[list[list[float]]]:
     return [points(line) for line in marked if line.get_markerfacecolor() == "white"]
 
 
-def hatched(panel) -> set[tuple[float, float]]:
-    """The corners of a panel's hatched rectangles."""
-    return {tuple(patch.get_xy()) for patch in panel.patches if patch.get_hatch()}
+def unfitted(panel) -> set[tuple[float, float]]:
+    """The column and row of each cell of a map that has a dot."""
+    marks = [line for line in panel.lines if line.get_gid() == "unfitted"]
+    return {tuple(int(x) for x in point) for line in marks for point in points(line)}
