@@ -32,7 +32,6 @@ from tqdm import tqdm
 
 from pipeline import config, experiments, networks
 from pipeline.experiments.plan import Plan
-from pipeline.machine import workers
 from pipeline.nads import NADs, estimate, load
 from pipeline.project.errors import one_sentence
 from pipeline.training import loop, seeds, separable
@@ -123,16 +122,16 @@ def variants(architectures: list[str]) -> list[Variant]:
     ]
 
 
-def train_variant(plan: Plan, job: Job) -> dict[str, float]:
-    """How one network's training went; runs in a worker.
+def train_variant(plan: Plan, job: Job) -> dict[str, Any]:
+    """Train one network and return its row; runs in a worker.
 
     Args:
         plan: Plan of `nad_sweep` with the architectures of `VARIANTS`.
         job: The network to train.
 
     Returns:
-        Training accuracy, test accuracy, and the step at which the training set was
-        learned, NaN if it never was.
+        The job's key, training accuracy, test accuracy, and the step at which the
+        training set was learned, NaN if it never was.
     """
     experiment = experiments.find("nad_sweep")
     place = job.variant.architecture, job.seed, job.index
@@ -155,9 +154,10 @@ def train_variant(plan: Plan, job: Job) -> dict[str, float]:
             **OPTIMISERS[job.optimiser],
         )
     except Diverged:
-        return {"train_accuracy": np.nan, "accuracy": np.nan, "steps": np.nan}
+        missing = {"train_accuracy": np.nan, "accuracy": np.nan, "steps": np.nan}
+        return job.key | missing
     x, y = experiment.dataset(cell, "test", noise, [job.direction])
-    return {
+    return job.key | {
         "train_accuracy": round(outcome.accuracy, 5),
         "accuracy": round(loop.accuracy(network, loop.channels_last(x, "cpu"), y), 5),
         "steps": np.nan if outcome.steps is None else outcome.steps,
@@ -272,22 +272,17 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     untrained = measure_untrained(chosen, directions)
     untrained.to_csv(FOLDER / "response.csv", index=False, float_format="%.5g")
-    rows = in_memory.Rows(FOLDER / "results.csv", keys=5)
-    left = []
+    jobs = {}
     for seed, index, variant, optimiser in itertools.product(
         SEEDS, INDICES, chosen, OPTIMISERS
     ):
-        job = Job(
-            variant, optimiser, index, seed, directions[variant.architecture][index]
-        )
-        if not rows.holds(*job.key.values()):
-            left.append(job)
+        direction = directions[variant.architecture][index]
+        job = Job(variant, optimiser, index, seed, direction)
+        jobs[tuple(job.key.values())] = job
     make = functools.partial(planned, asked.networks)
-    work = workers.run(train_variant, left, make, torch.device("cpu"))
-    for job, result in tqdm(work, "networks", len(left), disable=None):
-        if isinstance(result, Exception):
-            raise result
-        rows.add(job.key | result)
+    path = FOLDER / "results.csv"
+    table = in_memory.complete(path, train_variant, jobs, make)
+    table.sort_values([*table.columns[:5]]).to_csv(path, index=False)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,6 @@ from pipeline.training.fourier import fourier
 from pipeline.training.seeds import stream
 from pipeline.training.shapes import INPUT, SIDE, D
 from studies import in_memory
-from studies.prediction import completed
 
 KEPT = Path("reports/kept/controversial")
 
@@ -286,7 +285,7 @@ def train_all(
             cell = cell_of(network, direction, seed)
             jobs[network, direction, seed] = (cell, v, response)
     make = functools.partial(dataclasses.replace, plan)
-    return completed(folder / "results.csv", train_cell, jobs, make)
+    return in_memory.complete(folder / "results.csv", train_cell, jobs, make)
 
 
 def title_of(name: str) -> str:

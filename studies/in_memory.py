@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from pipeline import experiments, networks
 from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.grid.data import Data
+from pipeline.machine import workers
 from pipeline.project import artifacts
 from pipeline.training import loop, seeds
 
@@ -50,36 +52,36 @@ def trained(
     return network, outcome, time.perf_counter() - started
 
 
-class Rows:
-    """A table that grows on disk row by row, so that a program that was killed resumes.
+def complete(
+    path: Path, function: Callable, jobs: Mapping[tuple, Any], make_context: Callable
+) -> pd.DataFrame:
+    """Complete a table by workers, so that a program that was killed resumes.
 
     Args:
-        path: CSV file, which need not exist yet.
-        keys: Number of first columns that identify a row.
+        path: CSV file, which need not exist yet. Each row is added as soon as it is
+            made.
+        function: Makes the row of a job; called with the context and the job.
+        jobs: Jobs by the values in the first columns of their rows.
+        make_context: Makes the context in a worker.
+
+    Returns:
+        The table, whose rows are in the order in which they were made.
     """
-
-    def __init__(self, path: Path, keys: int) -> None:
-        self.path = path
-        self.keys = keys
-        self._rows = pd.read_csv(path).to_dict("records") if path.exists() else []
-
-    def holds(self, *key: Any) -> bool:
-        """Whether there is a row with these values in its first columns."""
-        # Texts alone compare alike in memory and after reading (an empty one is read as
-        # NaN).
-        wanted = [self._text(value) for value in key]
-        found = ([*map(self._text, row.values())][: self.keys] for row in self._rows)
-        return wanted in found
-
-    def add(self, row: dict[str, Any]) -> None:
-        """Add a row and write the table, sorted by its first columns."""
-        self._rows.append(row)
-        table = pd.DataFrame(self._rows)
-        table.sort_values([*table.columns[: self.keys]]).to_csv(self.path, index=False)
-
-    @staticmethod
-    def _text(value: Any) -> str:
-        return "" if value != value or value is None else str(value)
+    keys = len(next(iter(jobs)))
+    made = set()
+    if path.exists():
+        # An empty text is no missing value.
+        columns = pd.read_csv(path, keep_default_na=False).iloc[:, :keys]
+        made = set(columns.itertuples(index=False, name=None))
+    lacking = [job for key, job in jobs.items() if key not in made]
+    for _, row in workers.run(function, lacking, make_context, torch.device("cpu")):
+        if isinstance(row, Exception):
+            raise row
+        line = pd.DataFrame([row])
+        header = not path.exists()
+        line.to_csv(path, mode="a", header=header, index=False, float_format="%.5g")
+        print(line.to_string(header=False, index=False), flush=True)
+    return pd.read_csv(path)
 
 
 class Grid:

@@ -14,9 +14,7 @@ not trained again; images are those of the last run.
 import functools
 import itertools
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +25,6 @@ from scipy import stats
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from pipeline import networks
-from pipeline.machine import workers
 from pipeline.measures.fitted import fitted
 from pipeline.measures.gradients import components
 from pipeline.nads import NADs, estimate
@@ -37,10 +34,10 @@ from pipeline.report.labels import label
 from pipeline.training import loop, seeds
 from pipeline.training.loop import Training
 from pipeline.training.pictures import choose, in_unit_range
+from studies import in_memory
 
 FOLDER = Path("reports/kept/prediction/seventeen_networks")
 SHAPE = (1, 32, 32)
-CPU = torch.device("cpu")
 
 NETWORKS = (
     {"network": "logreg"},
@@ -153,11 +150,11 @@ def trained(_: object, job: tuple[dict, int, int, int]) -> dict:
         "seed": seed,
         "epochs": epochs,
     }
-    test = loop.channels_last(x_test, CPU), torch.as_tensor(y_test).long()
+    test = loop.channels_last(x_test, "cpu"), torch.as_tensor(y_test).long()
     identity = ("prediction", row["network"], count, seed)
     network = networks.build(specification, 1, 10, seeds.derive(*identity, "weights"))
     course = Training(epochs, **SGD)
-    x = loop.channels_last(torch.as_tensor(x), CPU)
+    x = loop.channels_last(torch.as_tensor(x), "cpu")
     y = torch.as_tensor(y).long()
     outcome = loop.train(network, x, y, course, seeds.derive(*identity, "order"))
     row |= {
@@ -165,30 +162,6 @@ def trained(_: object, job: tuple[dict, int, int, int]) -> dict:
         "train_accuracy": outcome.accuracy,
     }
     return row | {"seconds": time.monotonic() - started}
-
-
-def completed(
-    table: Path, function: Callable, jobs: Mapping[tuple, Any], make_context: Callable
-) -> pd.DataFrame:
-    """The rows of jobs in a file; those that it lacks are made by workers and added at
-    once.
-
-    jobs: by the values in the first columns of their rows.
-    """
-    made = set()
-    if table.exists():
-        keys = pd.read_csv(table).iloc[:, : len(next(iter(jobs)))]
-        made = set(keys.itertuples(index=False, name=None))
-    lacking = [job for key, job in jobs.items() if key not in made]
-    for _, row in workers.run(function, lacking, make_context, CPU):
-        if isinstance(row, Exception):
-            raise row
-        line = pd.DataFrame([row])
-        line.to_csv(
-            table, mode="a", header=not table.exists(), index=False, float_format="%.5g"
-        )
-        print(line.to_string(header=False, index=False), flush=True)
-    return pd.read_csv(table)
 
 
 def rank_correlation(
@@ -283,7 +256,7 @@ def main() -> None:
     vectors = {"class_means": class_means(x, y), "fisher": fisher(x, y)}
     vectors["components"] = components(images()["train"][0], len(vectors["fisher"]))
     jobs = {(name,): each for name, each in by_label.items()}
-    alignments = completed(
+    alignments = in_memory.complete(
         FOLDER / "alignments.csv", aligned, jobs, functools.partial(dict, vectors)
     )
     jobs = {
@@ -292,7 +265,7 @@ def main() -> None:
         for epochs in (1, all_epochs)
         for name, each in by_label.items()
     }
-    table = completed(FOLDER / "networks.csv", trained, jobs, dict)
+    table = in_memory.complete(FOLDER / "networks.csv", trained, jobs, dict)
     keys = ["network", "images"]
     one = table["epochs"] == 1
     whole = table[~one].assign(fitted=fitted(table)).groupby(keys, as_index=False)

@@ -1,5 +1,7 @@
 """What the study of blind spots measures, against closed forms."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -44,16 +46,27 @@ def test_the_plan_trains_along_the_indices_with_one_sigma():
     )
 
 
+def count_and_repeat(context, key):
+    """The row of a job of the next test, which each call to this adds a line for."""
+    with open(context, "a") as log:
+        log.write(f"{key}\n")
+    network, variant, index = key
+    return {"network": network, "variant": variant, "index": index, "accuracy": 0.5}
+
+
 def test_a_table_that_grows_on_disk_knows_its_rows_after_a_restart(tmp_path):
     path = tmp_path / "rows.csv"
-    row = {"network": "lenet", "variant": "", "index": 400, "accuracy": 0.5}
-    table = in_memory.Rows(path, keys=3)
-    assert not table.holds("lenet", "", 400)
-    table.add(row)
-    table.add(row | {"index": 200})
-    for again in (table, in_memory.Rows(path, keys=3)):
-        assert again.holds("lenet", "", 400) and again.holds("lenet", "", 200)
-        assert not again.holds("lenet", "", 1000) and not again.holds(
-            "lenet", "scale=1", 400
-        )
-    assert path.read_text().splitlines()[1].split(",")[2] == "200"
+    log = tmp_path / "log"
+    keys = [("lenet", "", 400), ("lenet", "scale=1", 400), ("lenet", "", 200)]
+    for count in (1, 3, 3):
+        jobs = {key: key for key in keys[:count]}
+        make_context = functools.partial(str, log)
+        table = in_memory.complete(path, count_and_repeat, jobs, make_context)
+        assert len(table) == count
+    assert sorted(log.read_text().splitlines()) == sorted(map(str, keys))
+    rows = path.read_text().splitlines()[1:]
+    assert sorted(rows) == [
+        "lenet,,200,0.5",
+        "lenet,,400,0.5",
+        "lenet,scale=1,400,0.5",
+    ]

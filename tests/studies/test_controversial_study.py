@@ -3,6 +3,7 @@ resumes."""
 
 import dataclasses
 
+import drawing
 import numpy as np
 import pandas as pd
 import pytest
@@ -193,7 +194,7 @@ def test_a_matrix_has_both_networks_by_the_one_that_should_learn(results):
     np.testing.assert_allclose(learned.compressed(), expected.compressed())
     assert other[0, 1] == pytest.approx(52) and other.count() == 1
     # One of two ConvNeXts was not fitted.
-    assert not left.patches and right.patches
+    assert not drawing.unfitted(left) and drawing.unfitted(right)
 
 
 def test_a_run_that_is_not_finished_is_drawn(results, tmp_path):
