@@ -30,14 +30,26 @@ def trained(
     *,
     name: str | None = None,
     specification: networks.Specification | None = None,
+    callback: Callable[[nn.Module, int], None] | None = None,
     **changes: Any,
 ) -> tuple[nn.Module, loop.Outcome, float]:
-    """A cell's network, trained as the stage trains it, how its training went, and its
-    seconds.
+    """Train a cell's network as the stage trains it.
 
-    x (N, C, H, W), y (N,): its training set; name: of the experiment from which the
-    seeds derive, if another; specification: of the network, if another; changes: fields
-    of its training that are not as planned.
+    Args:
+        experiment: The cell's experiment.
+        plan: Its plan.
+        cell: The cell.
+        x: Inputs of its training set, (N, C, H, W).
+        y: Class numbers, (N,).
+        outputs: Number of outputs of the network.
+        name: Name of the experiment from which the seeds derive, if another.
+        specification: The network, if another.
+        callback: Called with the network and the number of finished epochs, before the
+            first step and after each epoch.
+        changes: Fields of its training that are not as planned.
+
+    Returns:
+        The trained network, the course of its training, and its seconds.
     """
     member = plan.members[cell["architecture"]]
     coordinates = (cell[coordinate] for coordinate in experiment.coordinates)
@@ -48,7 +60,8 @@ def trained(
     how = dataclasses.replace(member.training, **changes)
     x = loop.channels_last(x, "cpu")
     started = time.perf_counter()
-    outcome = loop.train(network, x, y, how, order)
+    after_epoch = functools.partial(callback, network) if callback else None
+    outcome = loop.train(network, x, y, how, order, after_epoch)
     return network, outcome, time.perf_counter() - started
 
 

@@ -48,8 +48,6 @@ CURVES = tuple(
 BEHIND = {"color": ORANGE, "zorder": 1.9}
 """Properties of a published curve, which is drawn behind ours and wider."""
 
-ABOVE = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.01), "frameon": False}
-"""Place of a legend above its panel, where it covers no curve."""
 
 # Figures do not depend on the user's own matplotlibrc.
 matplotlib.rcdefaults()

@@ -1,0 +1,49 @@
+"""What the study of the order in time tests its networks on."""
+
+import numpy as np
+import pytest
+import torch
+
+from studies import order_in_time as study
+
+
+@pytest.fixture
+def basis(rng):
+    return np.linalg.qr(rng.standard_normal((1024, 1024)))[0]
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def test_a_projection_keeps_what_is_in_the_span_and_nothing_else(basis):
+    inside = torch.as_tensor(basis[3], dtype=torch.float32).reshape(1, 1, 32, 32)
+    outside = torch.as_tensor(basis[9], dtype=torch.float32).reshape(1, 1, 32, 32)
+    both = torch.cat([inside, outside], 1)
+    projected = study.project(both, basis[:8])
+    assert torch.allclose(projected[:, :1], inside, atol=1e-5)
+    assert torch.allclose(projected[:, 1:], torch.zeros(1, 1, 32, 32), atol=1e-5)
+
+
+def test_images_on_all_nads_are_the_clean_images(rng, basis):
+    noise = {
+        "test_pictures": rng.integers(0, 256, (4, 3, 32, 32), np.uint8),
+        "test_labels": np.arange(4),
+        "mean": np.array([0.4, 0.5, 0.6]),
+        "deviation": np.array([0.2, 0.3, 0.4]),
+    }
+    cell = {"images": "plain", "architecture": "lenet", "seed": 0}
+    sets = study.make_test_sets("flip", cell, noise, basis)
+    tests = {name: x for name, x, _ in sets}
+    assert list(tests) == ["clean", *(f"first {count} NADs" for count in study.FIRST)]
+    assert torch.allclose(tests["first 1024 NADs"], tests["clean"], atol=1e-4)
+    energies = [float(x.square().sum()) for x in tests.values()]
+    assert sorted(energies[1:]) == energies[1:]
+
+
+def test_networks_are_trained_as_in_the_papers():
+    plans = study.make_plans()
+    assert plans["flip"].train_samples == plans["poison"].train_samples == 50_000
+    assert plans["poison"].members["lenet"].grid.indices == study.CARRIERS
+    assert {len(plan.seeds) for plan in plans.values()} == {study.SEEDS}
