@@ -112,7 +112,7 @@ class Grid:
         def draw(seed):
             return self.experiment.draw_base_noise(plan, seed, None)
 
-        self.data.draw = functools.lru_cache(1)(draw)
+        self.data.base_noise = functools.lru_cache(1)(draw)
 
     def train(
         self, cell: Cell, name: str, **changes: Any

@@ -106,7 +106,7 @@ def grid(folder):
 
 def test_a_cell_trained_in_memory_is_what_the_stage_trains(grid):
     """The stated way of `fitting` too, but for the clipping that is planned."""
-    data = data_of("linear_pairs", {3: grid.data.draw(3)}, grid.data.vectors)
+    data = data_of("linear_pairs", {3: grid.data.base_noise(3)}, grid.data.vectors)
     (job,) = jobs.of_cells(grid.plan, data, grid.cells, torch.device("cpu"))
     result = jobs.train_cell(data, job)
     outcome, accuracies, seconds = grid.train(job.cell, "linear_pairs")

@@ -1,4 +1,4 @@
-"""The data sets of an experiment's cells, made of its directions and draws, in
+"""The data sets of an experiment's cells, made from its directions and base noise, in
 data/datasets/ or in memory."""
 
 import functools
@@ -38,24 +38,27 @@ class Data:
         outputs = self.experiment.outputs
         return outputs or len(artifacts.read_about_pictures(name)["classes"])
 
-    def draw(self, seed: int) -> dict[str, np.ndarray]:
-        """The arrays of one seed's draw."""
+    def base_noise(self, seed: int) -> dict[str, np.ndarray]:
+        """Return the arrays of one seed's base noise."""
         return artifacts.read_base_noise(self.experiment.name, seed)
 
     @functools.cached_property
     def digests(self) -> dict[str, dict[str, str]]:
-        """The digests, by name, of the arrays of each file: 'directions', 'draw-0' for
-        seed 0."""
+        """Digests of the arrays of each file, by name: 'directions', and 'draw-0' for
+        the base noise of seed 0."""
         digests = {"directions": store.digests(self.vectors)}
         for seed in {
             cell["seed"] for cell in artifacts.read_cells(self.experiment.name)
         }:
-            digests[f"draw-{seed}"] = store.digests(self.draw(seed))
+            digests[f"draw-{seed}"] = store.digests(self.base_noise(seed))
         return digests
 
     def cells(self, plan: Plan) -> list[Cell]:
-        """The cells of the plan; raises InputError where the data sets were made for
-        others."""
+        """Return the cells of the plan.
+
+        Raises:
+            InputError: The data sets were generated for other cells.
+        """
         name = self.experiment.name
         cells = self.experiment.cells(plan)
         if cells != artifacts.read_cells(name):
@@ -66,27 +69,26 @@ class Data:
         return cells
 
     def directions(self, cell: Cell) -> list[np.ndarray]:
-        """The directions from which the cell's data sets are made."""
+        """Return the directions from which a cell's data sets are made."""
         return [self.vectors[name] for name in self.experiment.direction_names(cell)]
 
     def dataset(self, cell: Cell, split: str) -> Labelled:
-        """Inputs and class numbers of the cell's training or test set."""
+        """Return the inputs and class numbers of a cell's training or test set."""
         return self.experiment.dataset(
-            cell, split, self.draw(cell["seed"]), self.directions(cell)
+            cell, split, self.base_noise(cell["seed"]), self.directions(cell)
         )
 
     def test_sets(self, cell: Cell) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
-        """Yields (name, inputs, class numbers) of every test set of the cell's
-        network."""
+        """Yield the name, inputs and class numbers of each test set of a cell."""
         return self.experiment.test_sets(
-            cell, self.draw(cell["seed"]), self.directions(cell)
+            cell, self.base_noise(cell["seed"]), self.directions(cell)
         )
 
 
 class DataInMemory(Data):
-    """The data sets of an experiment without images, which no file is read for.
+    """The data sets of an experiment without images, made without reading files.
 
-    Each worker makes the draw of the seed that it trains.
+    Each worker makes the base noise of the seed that it trains.
     """
 
     def __init__(
@@ -102,22 +104,23 @@ class DataInMemory(Data):
         super().__init__(experiment)
         self.plan = plan
         self.vectors = vectors
-        self._draws = {}
+        self._last_noise = {}
 
     def recipe(self) -> Callable[[], Data]:
         """Return a function without arguments that makes these data in a worker."""
         return functools.partial(DataInMemory, self.experiment, self.plan, self.vectors)
 
-    def draw(self, seed: int) -> dict[str, np.ndarray]:
-        """Return the arrays of one seed's draw, of which only the last is kept."""
-        if seed not in self._draws:
-            self._draws = {seed: self.experiment.draw_base_noise(self.plan, seed, None)}
-        return self._draws[seed]
+    def base_noise(self, seed: int) -> dict[str, np.ndarray]:
+        """Return the arrays of one seed's base noise; only the last seed's are kept."""
+        if seed not in self._last_noise:
+            noise = self.experiment.draw_base_noise(self.plan, seed, None)
+            self._last_noise = {seed: noise}
+        return self._last_noise[seed]
 
     @functools.cached_property
     def digests(self) -> dict[str, dict[str, str]]:
-        """The digests of the directions and of each seed's draw, by name."""
+        """Digests of the directions and of each seed's base noise, by name."""
         digests = {"directions": store.digests(self.vectors)}
         for seed in self.plan.seeds:
-            digests[f"draw-{seed}"] = store.digests(self.draw(seed))
+            digests[f"draw-{seed}"] = store.digests(self.base_noise(seed))
         return digests

@@ -55,7 +55,7 @@ def evaluate_one(
     _, x, y = next(data.test_sets(cell))
     section = None
     plane = experiment.boundary_plane(
-        cell, data.draw(cell["seed"]), data.directions(cell)
+        cell, data.base_noise(cell["seed"]), data.directions(cell)
     )
     if plane is not None:
 

@@ -89,11 +89,11 @@ def _count_cached(
     """The number of networks in the store, by architecture."""
     finished = store.Store(store.default_folder())
     data = Data(experiment)
-    drawn = [seed for seed in plan.seeds if _is_drawn(plan, seed)]
+    made = [seed for seed in plan.seeds if _has_base_noise(plan, seed)]
     # The key of a network is known only once its data are on disk.
     at_hand = []
     for cell in experiment.cells(plan):
-        if cell["seed"] in drawn:
+        if cell["seed"] in made:
             if data.digests["directions"].keys() >= set(
                 experiment.direction_names(cell)
             ):
@@ -105,14 +105,14 @@ def _count_cached(
     return cached
 
 
-def _is_drawn(plan: Plan, seed: int) -> bool:
-    """Whether a seed's draw is on disk, with the planned numbers of samples."""
+def _has_base_noise(plan: Plan, seed: int) -> bool:
+    """Return whether a seed's base noise of the planned size is on disk."""
     wanted = {"train": plan.train_samples, "test": plan.test_samples}
     images = artifacts.read_about_pictures(plan.experiment) or wanted
-    draw = artifacts.read_base_noise(plan.experiment, seed)
+    noise = artifacts.read_base_noise(plan.experiment, seed)
     for split, count in wanted.items():
         # There can be fewer images than planned.
-        if len(draw.get(f"{split}_labels", ())) != min(count, images[split]):
+        if len(noise.get(f"{split}_labels", ())) != min(count, images[split]):
             return False
     return True
 

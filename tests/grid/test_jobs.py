@@ -68,7 +68,7 @@ def test_the_key_changes_with_everything_that_decides_the_weights_and_with_nothi
     plan, data, cells = made
     before = keys(plan, data, cells)
     assert len(set(before)) == len(cells) == 10
-    draws = {seed: data.draw(seed) for seed in plan.seeds}
+    draws = {seed: data.base_noise(seed) for seed in plan.seeds}
 
     def differ(plan=plan, draws=draws, vectors=data.vectors, cells=cells, device=CPU):
         """Which cells have another key."""
@@ -136,7 +136,9 @@ def test_test_data_decide_the_key_where_outputs_on_them_are_kept(sweep):
     plan, data, cells = sweep
     before = keys(plan, data, cells)
     for name in ("test_labels", "test_normal", "train_labels"):
-        other = data_of("fourier", changed({0: data.draw(0)}, 0, name), data.vectors)
+        other = data_of(
+            "fourier", changed({0: data.base_noise(0)}, 0, name), data.vectors
+        )
         assert not set(keys(plan, other, cells)) & set(before)
 
 

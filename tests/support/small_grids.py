@@ -85,7 +85,7 @@ def data_of(name, draws, vectors):
     """An experiment's data, in memory instead of on disk; draws: by seed; vectors: by
     name."""
     data = Data(experiments.find(name))
-    data.draw = draws.__getitem__
+    data.base_noise = draws.__getitem__
     data.vectors = vectors
     files = {"directions": vectors} | {
         f"draw-{seed}": draw for seed, draw in draws.items()
