@@ -2,10 +2,8 @@
 
 import re
 
-import numpy as np
 import pandas as pd
 
-from pipeline.measures.ranks import spearman
 from pipeline.report.nads import read_published_spectra
 from studies.tables.markdown import format_table
 from studies.tables.numbers import (
@@ -16,6 +14,7 @@ from studies.tables.numbers import (
     compute_repeat_spread,
     compute_rms_difference,
     correlate_steps,
+    format_signed,
     read_accuracy,
     read_nads,
     read_published,
@@ -33,8 +32,6 @@ KINDS = {
 """How a verdict begins, and what it means."""
 
 CHANCE = 55  # per cent; an accuracy up to this counts as chance
-
-CONVOLUTIONAL = ["LeNet", "VGG-11", "ResNet-18", "ConvMixer"]
 
 
 def make_verdicts() -> str:
@@ -375,65 +372,6 @@ def make_latest_pair() -> str:
     return format_table(list(columns), [list(columns.values())])
 
 
-def make_families() -> str:
-    """Make the table of rank correlations of accuracy with untrained responses."""
-    many = read_responses(10_000)
-    few = read_responses(1000)
-    columns = [
-        "response along",
-        f"between {many['family'].nunique()} families",
-        "within them",
-        f"{len(many)} networks",
-        "8 convolutional",
-        "these, from 1,000 images",
-    ]
-    predictors = {
-        "class_means": "the class means",
-        "components": "the images' components, without labels",
-    }
-    rows = []
-    for predictor, words in predictors.items():
-        logs = many.assign(log=np.log(many[predictor]))[["family", "log", "accuracy"]]
-        families = logs.groupby("family")
-        between = families.mean()
-        # The only network of a family says nothing of differences within families.
-        several = logs[families["log"].transform("size") > 1].set_index("family")
-        within = several - several.groupby("family").mean()
-        correlations = [
-            spearman(between["log"], between["accuracy"]),
-            spearman(within["log"], within["accuracy"]),
-            spearman(many[predictor], many["accuracy"]),
-            correlate_convolutional(many, predictor),
-            correlate_convolutional(few, predictor),
-        ]
-        rows.append([words, *map(format_signed, correlations)])
-    return format_table(columns, rows)
-
-
-def read_responses(images: int) -> pd.DataFrame:
-    """Read the networks of `studies.prediction` that were fully trained.
-
-    Args:
-        images: The number of training images.
-
-    Returns:
-        A row for each network: its responses before training, its accuracy (mean over
-        seeds) and its family.
-    """
-    run = "prediction/seventeen_networks"
-    networks = read_run(f"{run}/networks.csv", images=images)
-    networks = networks[networks["epochs"] > 1]
-    accuracy = networks.groupby("network", as_index=False)["accuracy"].mean()
-    accuracy["family"] = accuracy["network"].str.extract("([^ ,]+)", expand=False)
-    return accuracy.merge(read_run(f"{run}/alignments.csv"))
-
-
-def correlate_convolutional(networks: pd.DataFrame, predictor: str) -> float:
-    """Compute the rank correlation of a response with accuracy, CNNs only."""
-    networks = networks[networks["family"].isin(CONVOLUTIONAL)]
-    return spearman(networks[predictor], networks["accuracy"])
-
-
 def describe_difference(comparison: pd.DataFrame, size: str, unit: str) -> str:
     """Describe how far ours is from the published: '2.6 rms (full, 15 of 44
     waves)'.
@@ -458,8 +396,3 @@ def select_learned(comparison: pd.DataFrame) -> pd.DataFrame:
         comparison: The values, with the columns `ours` and `published`.
     """
     return comparison[(comparison > CHANCE).any(axis=1)]
-
-
-def format_signed(correlation: float) -> str:
-    """Format a correlation with a minus sign, not a hyphen: '−0.97'."""
-    return f"{correlation:.2f}".replace("-", "−")

@@ -196,3 +196,8 @@ def compute_published_flip_loss(network: str) -> float:
     """Compute the published loss by flipped coefficients, in points."""
     plain = read_published("flip", "plain", network=network)
     return plain - read_published("flip", "flipped", network=network)
+
+
+def format_signed(correlation: float) -> str:
+    """Format a correlation with a minus sign, not a hyphen: '−0.97'."""
+    return f"{correlation:.2f}".replace("-", "−")

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from studies.tables import estimator, fidelity, kept
+from studies.tables import estimator, fidelity, findings, kept
 from studies.tables.numbers import KEPT
 
 PAGES = [
@@ -23,7 +23,9 @@ TABLES = {
     "verdicts": fidelity.make_verdicts,
     "further verdicts": fidelity.make_further_verdicts,
     "latest pair": fidelity.make_latest_pair,
-    "families": fidelity.make_families,
+    "families": findings.make_families,
+    "maps": findings.make_maps,
+    "overlaps": findings.make_overlaps,
     "estimands": estimator.make_estimands,
     "networks of patches": estimator.make_patches,
     "accuracy along NADs": estimator.make_sweeps,
