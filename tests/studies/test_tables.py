@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from structure import ROOT
 
-from studies.tables import estimator, fidelity, kept, numbers, pages
+from studies.tables import estimator, findings, kept, numbers, pages
 
 RUN = "nad_sweep/lenet"
 
@@ -153,7 +153,7 @@ def test_what_ranks_families_need_not_rank_their_networks(folder):
     run = folder / "prediction/seventeen_networks"
     write(run / "networks.csv", "network,images,epochs,accuracy", *networks)
     write(run / "alignments.csv", "network,class_means,components", *alignments)
-    header, _, row, _ = fidelity.make_families().splitlines()
+    header, _, row, _ = findings.make_families().splitlines()
     assert "between 2 families" in header
     assert "4 networks" in header
     between, within, total, convolutional, few = row.split(" | ")[1:]
@@ -204,3 +204,17 @@ def test_every_published_value_is_beside_ours(folder, papers):
     write(folder / RUN / "run.json", json.dumps({"plan": plan}))
     (row,) = kept.compare_published_values().to_numpy().tolist()
     assert row == [RUN, "lenet", "estimand secant, index 0", "all", 96, 99, 2]
+
+
+def test_the_order_of_nads_is_shown_by_what_makes_the_classes_overlap(folder):
+    rows = []
+    for number, (sigma_v, eta) in enumerate(findings.OVERLAPS):
+        for index, seed in ((0, 0), (0, 1), (9, 0)):
+            accuracy = 0.9 - 0.1 * number + 0.02 * seed - 0.01 * index
+            rows.append(f"{sigma_v},{eta},{index},{seed},{accuracy:.3f}")
+    path = folder / "nad_sweep/lenet_overlapping/results.csv"
+    write(path, "sigma_v,eta,index,seed,accuracy", *rows)
+    header, _, first, *_, last = findings.make_overlaps().splitlines()
+    assert header.endswith("| NAD 0 | NAD 9 |")
+    assert first.endswith("| 100 | 91.0 | 81.0 |")
+    assert last.endswith("| 100 | 51.0 | 41.0 |")
