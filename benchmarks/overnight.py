@@ -44,7 +44,11 @@ def put(document: dict[str, Any], folder: Path) -> str:
     }
     if folder not in runs:
         named = ", ".join(path.relative_to(RUNS).as_posix() for path in runs)
-        raise InputError(f"{folder} is no run of an experiment; these are: {named}")
+        raise InputError(
+            f"{folder} is not a run of an experiment; name one of {named}",
+            "unknown-name",
+            name=str(folder),
+        )
     about = runs[folder]
     plan = about["plan"]
     name = plan["experiment"]

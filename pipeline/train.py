@@ -51,7 +51,12 @@ def main(name: str) -> None:
     where = workers.device_name(device)
     print(f"{name}: {counts}; {minutes:.1f} min{speed} on {where}")
     if failed:
-        raise InputError(failures(experiment, failed, len(jobs)))
+        raise InputError(
+            failures(experiment, failed, len(jobs)),
+            "failed-jobs",
+            failed=len(failed),
+            count=len(jobs),
+        )
     with artifacts.output(artifacts.MODELS / name) as models:
         lay_out(models, experiment, plan, jobs, store)
 

@@ -28,7 +28,7 @@ from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Member, Plan
 from pipeline.images.settings import SizedImageSettings
 from pipeline.nads.estimator import NADsPlan, Request, Source
-from pipeline.project.errors import InputError, suggest
+from pipeline.project.errors import InputError
 from pipeline.project.parameters import read
 from pipeline.training.loop import Training
 from pipeline.training.shapes import INPUT, SIZE, Shape, Size, as_text
@@ -71,16 +71,19 @@ def plans(document: Block) -> dict[str, Plans]:
         try:
             specifications[name] = networks.specification(arguments)
         except InputError as error:
-            mistakes.add(path, f": {error}")
+            mistakes.add(path, f": {error}", error.kind, **error.fields)
         if architecture is not None:
             inputs[name] = architecture.shape
     if top.scale not in top.scales:
-        mistakes.add(
-            (), f": scale {top.scale!r} is unknown; {suggest(top.scale, top.scales)}"
-        )
+        mistakes.unknown((), [top.scale], top.scales, "scale")
     for name in questions:
         if "networks" in (document.get(name) or {}):
-            mistakes.add((name,), ": networks are named in the blocks of scales only")
+            mistakes.add(
+                (name,),
+                ": networks belong to the blocks of scales; move them there",
+                "unknown-name",
+                name="networks",
+            )
     for scale, block in top.scales.items():
         path = ("scales", scale, "nads")
         mistakes.unknown(path, block.nads, top.architectures, "architecture")
@@ -153,6 +156,8 @@ class _Scale:
                 ": all images of a scale have one size, the inputs of the networks "
                 f"trained on them, not {' and '.join(sizes.values())}; give these "
                 "networks one `input`",
+                "conflict",
+                sizes=list(sizes),
             )
         return next(iter(sizes), SIZE)
 
@@ -173,6 +178,7 @@ class _Scale:
                 (*path, "networks"),
                 ": name at least one architecture, or leave the experiment out of the "
                 "scale",
+                "missing-key",
             )
         members = {}
         for architecture in block.networks:
@@ -216,7 +222,10 @@ class _Scale:
             self.mistakes.add(
                 (experiment,),
                 f": {key} has no value for {', '.join(lacking)}, which the grid "
-                "trains, nor default",
+                "trains, nor default; give it one",
+                "missing-key",
+                name=key,
+                architectures=lacking,
             )
         return chosen
 
@@ -247,6 +256,9 @@ class _Scale:
                 (*path, "seeds"),
                 f": seeds is {seeds}, and the experiment has {block.seeds}; raise the "
                 "experiment's seeds",
+                "conflict",
+                seeds=seeds,
+                limit=block.seeds,
             )
         if grid is None or training is None:
             return None
@@ -273,13 +285,17 @@ class _Scale:
             noun = "channel" if supported == "1" else "channels"
             self.mistakes.add(
                 path,
-                f": its input is {as_text(shape)}; the experiment takes {supported} "
-                f"{noun}",
+                f": its input is {as_text(shape)}, not of {supported} {noun}; set the "
+                "architecture's `input`, or name another one",
+                "conflict",
+                input=shape,
             )
         if experiment.needs_nads and name not in self.sources:
             self.mistakes.add(
                 path,
                 f": it has no NADs at this scale; name it in scales.{self.name}.nads",
+                "missing-key",
+                name=f"scales.{self.name}.nads",
             )
         values = {}
         for key in keys_of(experiment.Grid):
@@ -308,7 +324,12 @@ class _Scale:
         own = (experiment.name, "training")
         of_scale = (*path[:3], "training")
         if "precision" in block.training:
-            self.mistakes.add(own, ": set precision at the top level, for all networks")
+            self.mistakes.add(
+                own,
+                ": set precision at the top level, for all networks",
+                "unknown-name",
+                name="precision",
+            )
         values = {"schedule": experiment.schedule} | block.training
         for key in training_keys():
             if key in line:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pydantic
 
 from pipeline.config.layout import Strict, keys_of
-from pipeline.project.errors import InputError, suggest
+from pipeline.project.errors import InputError, Kind, suggest
 
 Path = tuple[str, ...]  # the keys that lead to a value of params.yaml
 
@@ -18,29 +18,37 @@ ABSENT = object()
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 """pydantic's names for an unknown key of a model and of a dataclass."""
 
+OUT_OF_RANGE = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+"""pydantic's names for a number that is too small or too large."""
+
 
 class Mistakes:
     """The mistakes in a document, each once, in the order in which they are found."""
 
     def __init__(self, document: dict[str, typing.Any]) -> None:
         self._document = document
-        self._sentences: list[str] = []
+        self._found: dict[str, InputError] = {}
 
-    def add(self, path: Path, sentence: str) -> None:
+    def add(
+        self, path: Path, sentence: str, kind: Kind = "value", **fields: typing.Any
+    ) -> None:
         """Note a mistake.
 
         Args:
             path: Keys that lead to it from the top level.
             sentence: What is wrong; it continues the place, so it begins with a colon
                 or a verb.
+            kind: The kind of the mistake.
+            fields: What the sentence states beside the place.
         """
-        place = f"params.yaml: {'.'.join(path)}" if path else "params.yaml"
+        name = ".".join(path)
+        place = f"params.yaml: {name}" if path else "params.yaml"
         line = " ".join(f"{place}{sentence}".split())
-        if line not in self._sentences:
-            self._sentences.append(line)
+        fields["place"] = name
+        self._found.setdefault(line, InputError(line, kind, **fields))
 
     def unknown(
-        self, path: Path, names: Iterable[str], known: Iterable[str], kind: str = "key"
+        self, path: Path, names: Iterable[str], known: Iterable[str], noun: str = "key"
     ) -> list[str]:
         """Note every unknown name in a mapping, and return the unknown names.
 
@@ -48,17 +56,27 @@ class Mistakes:
             path: Keys that lead to the mapping.
             names: The names in it.
             known: Names that it may have.
-            kind: What the names are of.
+            noun: What the names are of.
         """
         unknown = [name for name in names if name not in known]
         for name in unknown:
-            self.add(path, f": unknown {kind} {name!r}; {suggest(name, known)}")
+            self.add(
+                path,
+                f": unknown {noun} {name!r}; {suggest(name, known)}",
+                "unknown-name",
+                name=name,
+                noun=noun,
+            )
         return unknown
 
     def end(self) -> None:
-        """Raise InputError with a line for each mistake, if there are any."""
-        if self._sentences:
-            raise InputError("\n".join(self._sentences))
+        """Raise InputError if there are mistakes, with a line for each of them.
+
+        Its field `mistakes` lists them as InputErrors.
+        """
+        if self._found:
+            mistakes = list(self._found.values())
+            raise InputError("\n".join(self._found), "settings", mistakes=mistakes)
 
     def typed(self, type_: typing.Any, value: typing.Any, *layers: Path) -> typing.Any:
         """Return a value as an instance of a type, or None and note its mistakes.
@@ -93,7 +111,12 @@ class Mistakes:
         place = (*self._layer_with(keys, layers), *keys)
         if error["type"] == "missing":
             parent = (*layers[-1], *keys[:-1])
-            self.add(parent, f": the key {keys[-1]!r} is missing")
+            self.add(
+                parent,
+                f": the key {keys[-1]!r} is missing",
+                "missing-key",
+                name=keys[-1],
+            )
         elif error["type"] in UNKNOWN_KEY:
             self.unknown(place[:-1], keys[-1:], _keys_at(type_, keys[:-1]))
         elif error["type"] == "value_error":
@@ -101,14 +124,20 @@ class Mistakes:
             sentence = str(error["ctx"]["error"])
             wrong_key = sentence.split()[0]
             layer = self._layer_with((*keys, wrong_key), layers)
-            self.add((*layer, *keys), f": {sentence}")
+            known = wrong_key in _keys_at(type_, keys)
+            fields = {"name": wrong_key} if known else {}
+            self.add((*layer, *keys), f": {sentence}", **fields)
         elif error["type"].startswith("int") and isinstance(given, list):
             self.add(
-                place, f": a range is [first, last, step] of whole numbers, not {given}"
+                place,
+                f": a range is [first, last, step] of whole numbers, not {given}",
+                "wrong-type",
+                value=given,
             )
         else:
             requirement = error["msg"].replace("Input should", "must")
-            self.add(place, f" {requirement}, not {given!r}")
+            sentence = f" {requirement}, not {given!r}"
+            self.add(place, sentence, _kind_of(error["type"]), value=given)
 
     def _layer_with(self, keys: Path, layers: tuple[Path, ...]) -> Path:
         """Return the first layer that has these keys, or the first one of all."""
@@ -119,6 +148,13 @@ class Mistakes:
             if value is not ABSENT:
                 return layer
         return layers[0]
+
+
+def _kind_of(type_: str) -> Kind:
+    """Return the kind of one of pydantic's types of errors."""
+    if type_ == "literal_error":
+        return "unknown-name"
+    return "out-of-range" if type_ in OUT_OF_RANGE else "wrong-type"
 
 
 @functools.cache

@@ -53,7 +53,10 @@ def try_out(plans: Plans) -> None:
                 raise InputError(
                     f"{place}.{name}: {architecture} has transposes: false, but its "
                     "class states no symmetry under transposition, or its inputs are "
-                    "not square; train both"
+                    "not square; set transposes: true",
+                    "conflict",
+                    place=f"{place}.{name}",
+                    name=architecture,
                 )
             used = files if registry.reads_own(member.specification) else {}
             plan.members[architecture] = dataclasses.replace(member, own=used)

@@ -63,8 +63,10 @@ class Data:
         cells = self.experiment.cells(plan)
         if cells != artifacts.read_cells(name):
             raise InputError(
-                f"{artifacts.DATASETS / name} is not of the cells that are planned; "
-                f"`python -m pipeline.generate {name}` makes it so"
+                f"{artifacts.DATASETS / name} is not of the planned cells; run `python "
+                f"-m pipeline.generate {name}`",
+                "stale",
+                path=str(artifacts.DATASETS / name),
             )
         return cells
 

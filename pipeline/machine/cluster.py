@@ -39,8 +39,9 @@ def _client() -> distributed.Client:
     except (OSError, ValueError) as error:
         raise InputError(
             f"NADS_CLUSTER is {address}, where no Dask cluster can be used: {error}; "
-            "start a "
-            "scheduler and workers as docs/running.md shows"
+            "start a scheduler and workers as docs/running.md shows",
+            "cluster",
+            address=address,
         ) from None
     return client
 
@@ -84,7 +85,11 @@ def _answer(folder: str, probe: str, version: str, recipe: bytes, job: Any) -> b
         InputError: The results of this worker might silently be others.
     """
     if refusal := _refusal(folder, probe, version):
-        raise InputError(f"a worker on {platform.node()} {refusal} (docs/running.md)")
+        raise InputError(
+            f"a worker on {platform.node()} {refusal} (docs/running.md)",
+            "cluster",
+            reason=refusal,
+        )
     os.chdir(folder)
     return worker.answer(recipe, job)
 
@@ -115,5 +120,7 @@ def run(
             except distributed.KilledWorker as error:
                 yield (
                     job,
-                    InputError(f"its workers crashed, probably out of memory: {error}"),
+                    InputError(
+                        f"its workers crashed, probably out of memory: {error}", "crash"
+                    ),
                 )

@@ -89,7 +89,10 @@ def answer(recipe: bytes, job: Any) -> bytes:
         return cloudpickle.dumps((ready, function(context, job)))
     except (Exception, SystemExit) as error:
         if isinstance(error, SystemExit):
-            error = InputError(f"the code called sys.exit({error.code!r})")
+            error = InputError(
+                f"the code called sys.exit({error.code!r}); raise an exception instead",
+                "crash",
+            )
         if not isinstance(error, InputError):
             error.add_note(
                 "In a worker:\n" + "".join(traceback.format_exception(error))

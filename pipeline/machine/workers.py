@@ -43,7 +43,9 @@ def _cluster() -> types.ModuleType | None:
     if importlib.util.find_spec("distributed") is None:
         raise InputError(
             "NADS_CLUSTER is set, but Dask is not installed; run "
-            "`pip install -r requirements-cluster.txt`"
+            "`pip install -r requirements-cluster.txt`",
+            "missing-package",
+            package="distributed",
         )
     from pipeline.machine import cluster  # only here, as Dask takes seconds to import
 
@@ -67,8 +69,9 @@ def find_device(choice: str) -> torch.device:
         if choice not in ("auto", "cpu"):
             raise InputError(
                 f"device is {choice}, but the cluster of NADS_CLUSTER works on CPUs; "
-                "set device: "
-                "cpu, or unset NADS_CLUSTER"
+                "set device: cpu, or unset NADS_CLUSTER",
+                "conflict",
+                device=choice,
             )
         return torch.device("cpu")
     found = str(torch.accelerator.current_accelerator(check_available=True) or "cpu")
@@ -78,7 +81,9 @@ def find_device(choice: str) -> torch.device:
         choice = "cuda" if found == "cuda" else "cpu"
     if choice not in ("cpu", found):
         raise InputError(
-            f"device is {choice}, but PyTorch finds none; set device: auto or cpu"
+            f"device is {choice}, but PyTorch finds none; set device: auto or cpu",
+            "missing-device",
+            device=choice,
         )
     return torch.device(choice)
 
@@ -219,7 +224,7 @@ def _last_try(recipe: bytes, job: Any) -> Any:
         return worker.result_of(_submit(recipe, job).result())
     except BrokenProcessPool:
         return InputError(
-            "its worker crashed three times, probably out of memory; the third time no "
-            "other job "
-            "ran beside it"
+            "its worker crashed three times, the third time without other jobs beside "
+            "it; free memory or look for a crash in its code",
+            "crash",
         )

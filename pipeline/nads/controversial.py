@@ -50,14 +50,18 @@ def controversial(a: NADs, b: NADs, count: int = 1, damping: float = 0.1) -> np.
     if a.shape != b.shape:
         raise InputError(
             f"the NADs are for inputs of {as_text(a.shape)} and of {as_text(b.shape)}; "
-            "compare networks with inputs of one shape"
+            "compare networks with inputs of one shape",
+            "wrong-shape",
+            shapes=(a.shape, b.shape),
         )
     for nads in (a, b):
         # Missing directions would count as directions without any response.
         if len(nads.directions) < dimension(nads.shape):
             raise InputError(
                 f"the NADs have {len(nads.directions)} of {dimension(nads.shape)} "
-                "directions; estimate them without `first`"
+                "directions; estimate them without `first`",
+                "wrong-shape",
+                directions=len(nads.directions),
             )
     damped = _normalised_covariance(b) + damping * np.eye(len(b.directions))
     dimensions = len(damped)

@@ -200,16 +200,22 @@ def imported(
     dimension = math.prod(shape)
     if rows.ndim != 2 or rows.shape[1] != dimension or not 0 < len(rows) <= dimension:
         raise InputError(
-            f"{origin} holds an array of shape {rows.shape}, not (K, {dimension}) with "
-            f"K ≤ {dimension} for {as_text(shape)}"
+            f"{origin} has the shape {rows.shape}; give (K, {dimension}) with K ≤ "
+            f"{dimension} for inputs {as_text(shape)}",
+            "wrong-shape",
+            path=origin,
+            shape=rows.shape,
         )
     rows = rows.astype(np.float64)
     with np.errstate(all="ignore"):
         deviation = np.abs(rows @ rows.T - np.eye(len(rows))).max()
     if not deviation <= 1e-3:  # NaN is not, either
         raise InputError(
-            f"{origin} holds rows that are not orthonormal (their products are off by "
-            f"{deviation:.2g})"
+            f"the rows of {origin} are not orthonormal (their products are off by "
+            f"{deviation:.2g}); give orthonormal rows",
+            "value",
+            path=origin,
+            deviation=deviation,
         )
     # The columns of a complete QR decomposition beyond the K-th are orthogonal to all
     # rows.

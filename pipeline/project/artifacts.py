@@ -47,7 +47,10 @@ def require(path: Path | str, stage: str) -> Path:
     if not Path(path).exists():
         raise InputError(
             f"{path} is missing; `python -m pipeline.{stage}` makes it (`dvc repro` "
-            "runs all stages in order)"
+            "runs all stages in order)",
+            "missing-file",
+            path=str(path),
+            stage=stage,
         )
     return Path(path)
 
@@ -140,7 +143,9 @@ def read_plan(name: str, type_: typing.Any) -> typing.Any:
 def _edited(path: Path | str) -> InputError:
     return InputError(
         f"{path} was edited since it was planned; run `python -m pipeline.plan`, or "
-        "`dvc repro` for all stages"
+        "`dvc repro` for all stages",
+        "stale",
+        path=str(path),
     )
 
 

@@ -7,6 +7,7 @@ import errno
 import os
 import signal
 import sys
+import typing
 from collections.abc import Iterable, Iterator
 
 import pipeline
@@ -18,8 +19,60 @@ WATCHED: set[str] = set()
 KEPT = "finished networks and NADs are kept in .cells/, and the same command goes on"
 
 
+Kind = typing.Literal[
+    "value",  # a value that cannot be used, and no kind below says why
+    # Settings and names
+    "settings",  # mistakes in params.yaml, listed in the field `mistakes`
+    "unknown-name",
+    "missing-key",
+    "wrong-type",
+    "out-of-range",
+    "conflict",  # values that are right by themselves and exclude each other
+    # Files
+    "missing-file",
+    "unreadable-file",
+    "outside-own",  # DVC would not see an edit of it
+    "stale",  # made for another plan, or edited since the plan was made
+    "edited",  # edited while the command ran
+    "images",  # no set of images in train/<class>/ and test/<class>/
+    "download",
+    # Arrays
+    "wrong-shape",
+    "not-finite",
+    # The machine
+    "missing-package",
+    "missing-device",
+    "cluster",
+    "crash",
+    "failed-jobs",
+    # A network
+    "network-code",  # it raised an exception
+    "network-output",  # something else than one tensor of outputs
+    "network-weights",  # not all in its constructor, or not in float32
+    "network-seed",  # the seed does not determine it
+    "network-state",  # what it returns depends on earlier calls
+    "network-random",
+    "network-batch",  # an output depends on other images
+    "network-derivative",
+    "network-end",  # softmax or another function after its outputs
+]
+"""All kinds of wrong input, so that a program can tell them apart."""
+
+
 class InputError(Exception):
-    """Wrong input; the message says what is wrong and what to do, in sentences."""
+    """Wrong input; the message says what is wrong and what to do, in sentences.
+
+    Attributes:
+        kind: The kind of mistake.
+        fields: Values that the message states, such as the unknown name.
+    """
+
+    def __init__(
+        self, message: str, kind: Kind = "value", **fields: typing.Any
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.fields = fields
 
 
 def suggest(name: object, known: Iterable[object]) -> str:
@@ -40,17 +93,22 @@ def suggest(name: object, known: Iterable[object]) -> str:
 
 
 @contextlib.contextmanager
-def prefix_errors(place: str, *kinds: type[Exception]) -> Iterator[None]:
+def prefix_errors(place: str, *exceptions: type[Exception]) -> Iterator[None]:
     """Context that begins the message of an InputError with its place.
+
+    The place, without the colon, becomes a field of the error.
 
     Args:
         place: Such as 'nads.lenet: '.
-        kinds: Other exceptions that are wrong input there and become an InputError.
+        exceptions: Other exceptions that are wrong input there, and become one.
     """
     try:
         yield
-    except (InputError, *kinds) as error:
-        raise InputError(f"{place}{error}") from None
+    except InputError as error:
+        fields = error.fields | {"place": place.removesuffix(": ")}
+        raise InputError(f"{place}{error}", error.kind, **fields) from None
+    except exceptions as error:
+        raise InputError(f"{place}{error}", place=place.removesuffix(": ")) from None
 
 
 def notice(text: str) -> None:
@@ -75,7 +133,9 @@ def check_unchanged(kept: str = KEPT) -> None:
         if not os.path.exists(path) or os.stat(path).st_ctime > pipeline.STARTED:
             raise InputError(
                 f"{os.path.relpath(path)} was edited during the run, so results may "
-                f"mix two versions; run it again: {kept}"
+                f"mix two versions; run it again: {kept}",
+                "edited",
+                path=os.path.relpath(path),
             )
 
 

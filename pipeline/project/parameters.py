@@ -21,17 +21,27 @@ def read(path: Path = PARAMS) -> dict[str, typing.Any]:
         document = YAML(typ="safe").load(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InputError(
-            f"{path} is missing; run from the root of the repository"
+            f"{path} is missing; run from the root of the repository",
+            "missing-file",
+            path=str(path),
         ) from None
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path} is not in UTF-8, as DVC reads it ({error}); save it so"
+            f"{path} is not in UTF-8 ({error}); save it in UTF-8",
+            "unreadable-file",
+            path=str(path),
         ) from None
     except YAMLError as error:
         message = " ".join(str(error).split())
-        raise InputError(f"{path} is not valid YAML: {message}") from None
+        raise InputError(
+            f"{path} is not valid YAML: {message}", "unreadable-file", path=str(path)
+        ) from None
     if not isinstance(document, dict):
-        raise InputError(f"{path} must hold a mapping")
+        raise InputError(
+            f"{path} contains no mapping; write keys and values into it",
+            "wrong-type",
+            path=str(path),
+        )
     return _round_floats(document)
 
 

@@ -304,7 +304,10 @@ def read_descriptions(folder: Path) -> dict[Path, dict[str, Any]]:
     paths = sorted([*folder.glob("*/run.json"), *folder.glob("*/*/run.json")])
     if not paths:
         raise InputError(
-            f"none of the folders in {folder} has a run.json beside its tables"
+            f"no folder in {folder} has a run.json beside its tables; name a folder "
+            "of runs, such as reports/",
+            "missing-file",
+            path=str(folder),
         )
     return {path.parent: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
@@ -393,8 +396,10 @@ def read_record(
     planned = pd.DataFrame(experiment.cells(plan))
     if _rows(results[columns]) != _rows(planned[columns]):
         raise InputError(
-            f"{artifacts.REPORTS / folder} is not of the cells that are planned; `dvc "
-            f"repro` makes it so, or `python -m pipeline.evaluate {plan.experiment}`"
+            f"{artifacts.REPORTS / folder} is not of the planned cells; run `dvc "
+            f"repro`, or `python -m pipeline.evaluate {plan.experiment}`",
+            "stale",
+            path=str(artifacts.REPORTS / folder),
         )
     table = artifacts.read_results(folder, "summary.csv")
     return Record(folder, plan, results, table, images, files)

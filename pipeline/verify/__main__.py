@@ -141,7 +141,11 @@ def main(other: str, name: str) -> int:
             print(f"  {verdict:11s} {title:30s} {text}")
             verdicts.add(verdict)
     if verdicts <= {UNJUDGED}:
-        raise InputError("nothing could be compared: the lines above say why")
+        raise InputError(
+            "nothing could be compared, as the lines above say; name a run with "
+            "experiments in common",
+            "conflict",
+        )
     return int(DIFFERS in verdicts)
 
 

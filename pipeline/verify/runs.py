@@ -164,7 +164,9 @@ def read_commit(commit: str, folder: Path) -> Run:
     archive = subprocess.run(command, capture_output=True)
     if archive.returncode:
         raise InputError(
-            f"{commit!r} is neither a folder nor a commit that holds {folder}"
+            f"{commit!r} is neither a folder nor a commit with {folder}; name one",
+            "unknown-name",
+            name=commit,
         )
     command = ["git", "rev-parse", "--short", commit]
     digest = subprocess.check_output(command, text=True).strip()
