@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import refusals
 import threadpoolctl
 import torch
 from joblib.externals import loky
@@ -23,6 +24,21 @@ os.environ["CUDA_VISIBLE_DEVICES"] = (
 )
 
 SHIPPED = read(ROOT / "params.yaml")
+
+
+def pytest_addoption(parser):
+    """The command that accepts a new wording of error messages."""
+    parser.addoption(
+        "--write-messages",
+        action="store_true",
+        help="write the error messages that the tests provoke to tests/messages.json",
+    )
+
+
+def pytest_sessionfinish(session):
+    """Write the messages that the tests have noted."""
+    if refusals.WRITTEN:
+        refusals.write_wording()
 
 
 def pytest_collection_modifyitems(config, items):
@@ -63,6 +79,19 @@ def _own_files():
     """A test's files of one's own are not those of another."""
     yield
     WATCHED.clear()
+
+
+@pytest.fixture(autouse=True)
+def _wording(request, tmp_path_factory):
+    """The messages that a test provokes are those in tests/messages.json."""
+    refusals.SENTENCES.clear()
+    yield
+    if refusals.SENTENCES:
+        refusals.check_wording(
+            request.node.nodeid,
+            tmp_path_factory.getbasetemp(),
+            request.config.getoption("--write-messages"),
+        )
 
 
 @pytest.fixture(autouse=True)

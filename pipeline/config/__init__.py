@@ -81,7 +81,7 @@ def plans(document: Block) -> dict[str, Plans]:
             mistakes.add(
                 (name,),
                 ": networks belong to the blocks of scales; move them there",
-                "unknown-name",
+                "unknown-key",
                 name="networks",
             )
     for scale, block in top.scales.items():
@@ -327,7 +327,7 @@ class _Scale:
             self.mistakes.add(
                 own,
                 ": set precision at the top level, for all networks",
-                "unknown-name",
+                "unknown-key",
                 name="precision",
             )
         values = {"schedule": experiment.schedule} | block.training

@@ -18,6 +18,9 @@ ABSENT = object()
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 """pydantic's names for an unknown key of a model and of a dataclass."""
 
+WORDS = {"Input should": "must", "an object": "a mapping", "valid array": "list"}
+"""pydantic's words for what params.yaml has, and ours."""
+
 OUT_OF_RANGE = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
 """pydantic's names for a number that is too small or too large."""
 
@@ -59,14 +62,10 @@ class Mistakes:
             noun: What the names are of.
         """
         unknown = [name for name in names if name not in known]
+        kind = "unknown-key" if noun == "key" else "unknown-name"
         for name in unknown:
-            self.add(
-                path,
-                f": unknown {noun} {name!r}; {suggest(name, known)}",
-                "unknown-name",
-                name=name,
-                noun=noun,
-            )
+            sentence = f": unknown {noun} {name!r}; {suggest(name, known)}"
+            self.add(path, sentence, kind, name=name)
         return unknown
 
     def end(self) -> None:
@@ -130,12 +129,14 @@ class Mistakes:
         elif error["type"].startswith("int") and isinstance(given, list):
             self.add(
                 place,
-                f": a range is [first, last, step] of whole numbers, not {given}",
+                f": {given} is not a range; write [first, last, step] in whole numbers",
                 "wrong-type",
                 value=given,
             )
         else:
-            requirement = error["msg"].replace("Input should", "must")
+            requirement = error["msg"]
+            for word, ours in WORDS.items():
+                requirement = requirement.replace(word, ours)
             sentence = f" {requirement}, not {given!r}"
             self.add(place, sentence, _kind_of(error["type"]), value=given)
 

@@ -23,6 +23,7 @@ Kind = typing.Literal[
     "value",  # a value that cannot be used, and no kind below says why
     # Settings and names
     "settings",  # mistakes in params.yaml, listed in the field `mistakes`
+    "unknown-key",
     "unknown-name",
     "missing-key",
     "wrong-type",
