@@ -56,6 +56,7 @@ def main(name: str) -> None:
             "failed-jobs",
             failed=len(failed),
             count=len(jobs),
+            errors=[error for _, error in failed],
         )
     with artifacts.output(artifacts.MODELS / name) as models:
         lay_out(models, experiment, plan, jobs, store)

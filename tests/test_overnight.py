@@ -4,11 +4,11 @@ import dataclasses
 import json
 
 import pytest
+from refusals import refused
 from structure import ROOT
 
 from benchmarks import overnight
 from pipeline import config
-from pipeline.project.errors import InputError
 from pipeline.report.run import read_descriptions
 
 RUNS = {
@@ -43,7 +43,6 @@ def test_a_kept_run_is_planned_again(folder, monkeypatch, shipped):
 
 
 def test_a_folder_that_is_no_run_is_named():
-    with pytest.raises(
-        InputError, match="nad_sweep/patch is no run of an experiment; these are:"
-    ):
-        overnight.put({}, overnight.RUNS / "nad_sweep/patch")
+    folder = overnight.RUNS / "nad_sweep/patch"
+    with refused("unknown-name", name=str(folder)):
+        overnight.put({}, folder)

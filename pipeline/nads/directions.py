@@ -9,7 +9,7 @@ import typing
 import numpy as np
 
 from pipeline.nads.spectrum import overlaps
-from pipeline.project.errors import InputError, prefix_errors
+from pipeline.project.errors import InputError
 from pipeline.training.shapes import as_text
 
 if typing.TYPE_CHECKING:
@@ -251,7 +251,13 @@ def from_file(path: str, shape: tuple[int, ...]) -> NADs:
     >>> from_file("theirs.npy", (1, 2, 2)).directions.shape
     (4, 4)
     """
-    with prefix_errors(f"the NADs {path} cannot be read: ", OSError, ValueError):
+    try:
         with open(path, "rb") as file:
             rows = np.lib.format.read_array(file, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the NADs {path} cannot be read: {error}; name a .npy file of numbers",
+            "unreadable-file",
+            path=path,
+        ) from None
     return imported(rows, shape, path)

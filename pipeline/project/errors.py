@@ -94,7 +94,9 @@ def suggest(name: object, known: Iterable[object]) -> str:
 
 
 @contextlib.contextmanager
-def prefix_errors(place: str, *exceptions: type[Exception]) -> Iterator[None]:
+def prefix_errors(
+    place: str, *exceptions: type[Exception], kind: Kind = "value"
+) -> Iterator[None]:
     """Context that begins the message of an InputError with its place.
 
     The place, without the colon, becomes a field of the error.
@@ -102,14 +104,17 @@ def prefix_errors(place: str, *exceptions: type[Exception]) -> Iterator[None]:
     Args:
         place: Such as 'nads.lenet: '.
         exceptions: Other exceptions that are wrong input there, and become one.
+        kind: The kind that these become.
     """
     try:
         yield
-    except InputError as error:
-        fields = error.fields | {"place": place.removesuffix(": ")}
-        raise InputError(f"{place}{error}", error.kind, **fields) from None
-    except exceptions as error:
-        raise InputError(f"{place}{error}", place=place.removesuffix(": ")) from None
+    except (InputError, *exceptions) as error:
+        fields = {}
+        if isinstance(error, InputError):
+            kind = error.kind
+            fields = error.fields
+        fields["place"] = place.removesuffix(": ")
+        raise InputError(f"{place}{error}", kind, **fields) from None
 
 
 def notice(text: str) -> None:

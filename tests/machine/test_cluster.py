@@ -143,6 +143,14 @@ def test_jobs_are_asked_for_only_when_a_worker_is_free():
         assert len(given) <= done + 2
 
 
+def refusal(action):
+    """The reason of a worker that refuses jobs."""
+    with pytest.raises(InputError) as caught:
+        action()
+    assert caught.value.kind == "cluster"
+    return caught.value.fields["reason"]
+
+
 def run():
     """Four jobs on the cluster."""
     return list(workers.run(add, range(4), int, CPU))
@@ -154,17 +162,16 @@ def test_a_worker_that_does_not_share_the_folder_or_has_another_torch_ends_the_r
     with monkeypatch.context() as patch:
         probe = contextlib.nullcontext(types.SimpleNamespace(name="/nowhere/probe"))
         patch.setattr(cluster.tempfile, "NamedTemporaryFile", lambda **_: probe)
-        with pytest.raises(InputError, match="does not see"):
-            run()
+        assert os.getcwd() in refusal(run)
+    version = torch.__version__
     monkeypatch.setattr(torch, "__version__", "1.0")
-    with pytest.raises(InputError, match="has torch .* has 1.0"):
-        run()
+    assert version in refusal(run)
 
 
 def test_a_worker_with_several_threads_ends_the_run(dask):
     worker = dask.add_worker(threads=2)
-    with pytest.raises(InputError, match="--nthreads 1"):
-        list(workers.run(add, range(100), int, CPU))
+    jobs = workers.run(add, range(100), int, CPU)
+    assert "--nthreads 1" in refusal(lambda: list(jobs))
     dask.stop(worker)
 
 
@@ -189,24 +196,28 @@ def test_a_worker_that_has_loaded_older_code_ends_the_run(monkeypatch):
     cluster._client().restart()
     assert dict(workers.run(import_own, range(20), int, CPU))[19] == "older"
     write_module(monkeypatch)
-    with pytest.raises(InputError, match="restart the workers"):
-        list(workers.run(add, range(20), int, CPU))
+    jobs = workers.run(add, range(20), int, CPU)
+    assert "edited" in refusal(lambda: list(jobs))
     cluster._client().restart()
     assert len(run()) == 4
 
 
 def test_a_cluster_has_no_gpu_here(monkeypatch):
     assert workers.find_device("auto") == workers.find_device("cpu") == CPU
-    with pytest.raises(InputError, match="the cluster of NADS_CLUSTER works on CPUs"):
+    with pytest.raises(InputError) as caught:
         workers.find_device("cuda")
+    assert caught.value.kind == "conflict"
+    assert caught.value.fields == {"device": "cuda"}
 
 
 def test_an_address_where_nothing_answers_is_refused(monkeypatch):
     monkeypatch.setattr(cluster, "TIMEOUT", 2)
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setenv("NADS_CLUSTER", f"tcp://127.0.0.1:{server.getsockname()[1]}")
-    with pytest.raises(InputError, match="no Dask cluster can be used"):
+    with pytest.raises(InputError) as caught:
         cluster._client.__wrapped__()
+    assert caught.value.kind == "cluster"
+    assert caught.value.fields == {"address": os.environ["NADS_CLUSTER"]}
 
 
 def die(folder, job):
@@ -218,7 +229,7 @@ def die(folder, job):
 
 def test_a_job_that_kills_its_workers_fails_and_the_others_do_not():
     found = dict(workers.run(die, range(6), dict, CPU))
-    assert isinstance(found.pop(1), InputError)
+    assert found.pop(1).kind == "crash"
     assert found == {number: number for number in (0, 2, 3, 4, 5)}
 
 

@@ -8,12 +8,12 @@ import tomllib
 
 import numpy as np
 import pytest
+from refusals import refused
 from structure import ROOT
 
 from pipeline.nads import NADs, estimate, imported, load, overlap
 from pipeline.nads.named import FOLDER
 from pipeline.networks.lenet import LeNet
-from pipeline.project.errors import InputError
 from studies.named_nads import FIRST, SOURCES, WHOLE, arrays_of, numbers
 
 FILES = sorted(FOLDER.glob("*.npz"))
@@ -27,8 +27,7 @@ def departure(directions):
 
 
 def test_an_unknown_name_lists_the_known_names():
-    sentence = f"there are no NADs named 'resnet'; known are: {', '.join(NAMES)}"
-    with pytest.raises(InputError, match=f"^{sentence}$"):
+    with refused("unknown-name", name="resnet", known=NAMES):
         load("resnet")
 
 

@@ -1,14 +1,82 @@
 """A command that fails ends with one sentence, and a status that tells a shell why."""
 
+import ast
 import errno
+import pickle
 import sys
 import time
 import types
+import typing
 
+import cloudpickle
 import pytest
+from refusals import refused
+from structure import ROOT, files
 
 import pipeline
-from pipeline.project.errors import InputError, check_unchanged, one_sentence
+from pipeline.project.errors import (
+    InputError,
+    Kind,
+    check_unchanged,
+    one_sentence,
+    prefix_errors,
+)
+
+KINDS = typing.get_args(Kind)
+
+
+def calls_of(name):
+    """All calls of a function in the package and the benchmarks, as syntax trees."""
+    for path in [*files(), "benchmarks/overnight.py"]:
+        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
+                yield path, node
+
+
+def test_every_kind_that_is_raised_is_listed_and_all_that_are_listed_are_raised():
+    raised = set()
+    without = set()
+    for path, call in calls_of("InputError"):
+        kinds = call.args[1:]
+        if not kinds:
+            without.add(path)
+        raised |= {kind.value for kind in kinds if isinstance(kind, ast.Constant)}
+    texts = "".join((ROOT / path).read_text(encoding="utf-8") for path in files())
+    assert raised <= set(KINDS)
+    assert all(texts.count(f'"{kind}"') > 1 for kind in KINDS)
+    # Files that are part of the keys of trained networks and of NADs.
+    assert without == {
+        "pipeline/experiments/image_pairs.py",
+        "pipeline/experiments/plan.py",
+        "pipeline/experiments/poison.py",
+        "pipeline/nads/estimation.py",
+    }
+
+
+@pytest.mark.parametrize("library", [pickle, cloudpickle])
+def test_an_error_comes_back_whole_from_another_process(library):
+    error = InputError("eps1 is wrong", "unknown-key", name="eps1")
+    again = library.loads(library.dumps(error))
+    assert type(again) is InputError
+    assert str(again) == "eps1 is wrong"
+    assert (again.kind, again.fields) == ("unknown-key", {"name": "eps1"})
+
+
+def test_a_place_is_added_to_the_message_and_the_fields():
+    with refused("unknown-key", name="eps1", place="fourier") as caught:
+        with prefix_errors("fourier: "):
+            raise InputError("eps1 is wrong", "unknown-key", name="eps1")
+    assert str(caught.value) == "fourier: eps1 is wrong"
+
+
+def test_another_exception_becomes_an_error_of_the_kind_that_is_given():
+    with refused("images", place="birds"), prefix_errors("birds: ", OSError):
+        raise InputError("no such folder", "images")
+    with refused("unreadable-file", place="birds"):
+        with prefix_errors("birds: ", OSError, kind="unreadable-file"):
+            raise OSError("it is truncated")
+    with pytest.raises(ValueError, match="a bug"), prefix_errors("birds: ", OSError):
+        raise ValueError("a bug")
 
 
 def end_with(error):

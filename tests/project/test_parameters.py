@@ -3,9 +3,9 @@ sentence."""
 
 import pytest
 from dvc.utils.serialize import load_yaml
+from refusals import refused
 from structure import ROOT
 
-from pipeline.project.errors import InputError
 from pipeline.project.parameters import read
 
 
@@ -23,7 +23,7 @@ def test_sums_of_floats_are_the_numbers_that_they_stand_for(tmp_path):
 def test_an_empty_file_is_refused(tmp_path):
     path = tmp_path / "params.yaml"
     path.touch()
-    with pytest.raises(InputError, match="must hold a mapping"):
+    with refused("wrong-type", path=str(path)):
         read(path)
 
 
@@ -31,9 +31,7 @@ def test_an_empty_file_is_refused(tmp_path):
 def test_a_file_in_another_encoding_is_refused(tmp_path, encoding):
     path = tmp_path / "params.yaml"
     path.write_bytes("# réglage\nseed: 0\n".encode(encoding))
-    with pytest.raises(
-        InputError, match="params.yaml is not in UTF-8, as DVC reads it .*save it"
-    ):
+    with refused("unreadable-file", path=str(path)):
         read(path)
     path.write_bytes(
         "# réglage\nseed: 0\n".encode("utf-8-sig")

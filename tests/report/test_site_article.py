@@ -11,11 +11,11 @@ import browser
 import pandas as pd
 import pytest
 import small_run
+from refusals import refused
 from structure import ROOT
 
 from docs.site import build
 from pipeline.project import artifacts
-from pipeline.project.errors import InputError
 from pipeline.report import run
 from pipeline.report.site.document import compose, prepare
 
@@ -90,7 +90,7 @@ def test_runs_of_one_experiment_share_a_chapter(run_folder, rendered, tmp_path):
 
 def test_a_folder_without_runs_is_refused(tmp_path):
     (tmp_path / "images.json").write_text("{}")
-    with pytest.raises(InputError, match="none of the folders in .* has a run.json"):
+    with refused("missing-file", path=str(tmp_path)):
         build.read_runs(tmp_path)
 
 
