@@ -4,11 +4,11 @@ import dataclasses
 import json
 
 import pytest
-from refusals import refused
 from structure import ROOT
 
 from benchmarks import overnight
 from pipeline import config
+from pipeline.project.errors import InputError
 from pipeline.report.run import read_descriptions
 
 RUNS = {
@@ -44,5 +44,7 @@ def test_a_kept_run_is_planned_again(folder, monkeypatch, shipped):
 
 def test_a_folder_that_is_no_run_is_named():
     folder = overnight.RUNS / "nad_sweep/patch"
-    with refused("unknown-name", name=str(folder)):
+    with pytest.raises(InputError) as caught:
         overnight.put({}, folder)
+    assert caught.value.kind == "unknown-name"
+    assert caught.value.fields == {"name": str(folder)}

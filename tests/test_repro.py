@@ -103,10 +103,7 @@ def test_a_wrong_value_ends_a_named_target_too(smoke):
             capture_output=True,
             env=smoke.environment,
         )
-    assert (
-        done.returncode != 0
-        and "error: params.yaml: eps2 must be a valid number" in done.stderr
-    )
+    assert done.returncode != 0 and "error: params.yaml: eps2" in done.stderr
     smoke.dvc("repro", "plan")  # a stage that fails has no outputs any more
 
 

@@ -7,6 +7,7 @@ import psutil
 import pytest
 import torch
 from nads_samples import SECANT, make_sampler
+from refusals import refused
 from torch import nn
 
 from pipeline.nads import estimate
@@ -22,7 +23,6 @@ from pipeline.nads.jacobian import Sampler
 from pipeline.nads.leading import Leading
 from pipeline.nads.spectrum import overlaps
 from pipeline.networks import Symmetry
-from pipeline.project.errors import InputError
 
 SHAPE = (1, 4, 4)
 
@@ -53,44 +53,17 @@ def test_an_estimate_stops_at_its_error_whatever_the_order():
 
 
 @pytest.mark.parametrize(
-    ("source", "symmetry", "free", "sentence"),
+    ("source", "symmetry", "free", "stated"),
     [
-        (
-            Source(9),
-            "none",
-            1e8,
-            r"^NADs of inputs 1×32×32 \(D = 1,024\) from 9 networks need 0\.2 GB and "
-            r"0\.1 GB are free; ask for the first directions \(first: 100\)$",
-        ),
-        (
-            Source(512, first=9),
-            "none",
-            3e8,
-            "need 0.4 GB .*; ask for fewer networks or for method",
-        ),
-        (
-            Source(2, first=17),
-            "none",
-            1e9,
-            "^2 networks give 16 vectors, too few for the first 17",
-        ),
-        (
-            Source(2, first=129),
-            "square",
-            1e9,
-            "^2 networks give 128 vectors, too few for the ",
-        ),
-        (
-            Source(2, input=(1, 16, 64)),
-            "square",
-            1e9,
-            "^inputs of 1×16×64 are not square, .* symmetry square",
-        ),
+        (Source(9), "none", 1e8, ["0.2 GB", "0.1 GB", "(first: 100)"]),
+        (Source(512, first=9), "none", 3e8, ["0.4 GB", "method: plain"]),
+        (Source(2, first=17), "none", 1e9, ["16 vectors", "17 directions"]),
+        (Source(2, first=129), "square", 1e9, ["128 vectors", "129 directions"]),
+        (Source(2, input=(1, 16, 64)), "square", 1e9, ["1×16×64", "symmetry square"]),
     ],
+    ids=["memory", "memory of readout", "networks", "networks of a square", "side"],
 )
-def test_an_impossible_estimate_is_refused(
-    source, symmetry, free, sentence, monkeypatch
-):
+def test_an_impossible_estimate_is_refused(source, symmetry, free, stated, monkeypatch):
     memory = psutil.virtual_memory()._replace(available=free)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
 
@@ -98,8 +71,10 @@ def test_an_impossible_estimate_is_refused(
         return nn.Sequential(nn.Flatten(), nn.Linear(1024, 8), nn.Linear(8, 1))
 
     sampler = Sampler(build, source.input, (0, "net"), SECANT)
-    with pytest.raises(InputError, match=sentence):
+    with refused("value") as caught:
         start_estimate(sampler, source, Symmetry(symmetry))
+    for value in stated:
+        assert value in str(caught.value)
 
 
 class Tiny(nn.Sequential):
@@ -180,8 +155,7 @@ class Symmetric(nn.Sequential):
 def test_the_library_call_averages_over_symmetries(symmetry, capsys):
     nads = estimate(lambda: Symmetric(1), (1, 6, 6), 30, symmetry=symmetry)
     assert nads.method == "plain"
-    notice = "notice: the network does not end in a linear layer"
-    assert notice in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith("notice: ")
     assert nads.symmetry == ("square" if symmetry == "measured" else symmetry)
 
 
@@ -239,9 +213,9 @@ def test_a_covariance_that_is_zero_or_not_finite_is_refused(weight, make):
     estimation = Estimation(make_sampler(), make(SHAPE), 6)
     for number in range(6):
         estimation.add(number, np.full((2, 16), weight, np.float32))
-    sentence = r"^C, the covariance .* \(secant, step 100\), is zero or not finite; "
-    with pytest.raises(InputError, match=sentence):
+    with refused("value") as caught:
         estimation.nads()
+    assert "(secant, step 100)" in str(caught.value)
 
 
 @pytest.mark.parametrize("point", ["normal", "many", "zero"])

@@ -10,11 +10,13 @@ import typing
 
 import cloudpickle
 import pytest
+import refusals
 from refusals import refused
 from structure import ROOT, files
 
 import pipeline
 from pipeline.project.errors import (
+    KEPT,
     InputError,
     Kind,
     check_unchanged,
@@ -83,40 +85,36 @@ def end_with(error):
     """What a command exits with that raises an error."""
     with pytest.raises(SystemExit) as caught, one_sentence():
         raise error
+    refusals.SENTENCES.append(str(caught.value.code))
     return caught.value.code
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("error", "file"),
     [
-        (
-            InputError("eps1 is wrong\neps2 too"),
-            "error: eps1 is wrong\nerror: eps2 too",
-        ),
-        (OSError(errno.ENOSPC, "No space", "a.npz"), "the disk is full: a.npz cannot"),
-        (
-            OSError("4096 requested and 512 written"),
-            "the disk is full: a file below /",
-        ),
-        (OSError(errno.ENOSPC, "x", "a.part", None, "a"), "the disk is full: a cannot"),
-        (
-            PermissionError(errno.EACCES, "Permission denied", "x"),
-            "error: x: Permission denied",
-        ),
-        (MemoryError(), "there is not enough memory; free some, or ask for fewer"),
+        (InputError("eps1 is wrong"), ""),
+        (OSError(errno.ENOSPC, "No space", "a.npz"), "a.npz"),
+        (OSError("4096 requested and 512 written"), "a file below /"),
+        (OSError(errno.ENOSPC, "x", "a.part", None, "a"), " a "),
+        (PermissionError(errno.EACCES, "Permission denied", "x"), "x"),
+        (MemoryError(), "memory"),
     ],
 )
-def test_an_error_ends_a_command_with_one_sentence(error, words):
+def test_an_error_ends_a_command_with_one_sentence(error, file):
     sentence = end_with(error)  # a text, with which Python exits with status 1
     assert sentence.startswith("error: ")
-    assert words in sentence
-    assert sentence.count("\n") == words.count("\n")
+    assert file in sentence
+    assert "\n" not in sentence
+
+
+def test_several_mistakes_end_a_command_with_a_line_each():
+    error = InputError("eps1 is wrong\neps2 too", "settings")
+    assert end_with(error) == "error: eps1 is wrong\nerror: eps2 too"
 
 
 def test_ctrl_c_ends_a_command_with_the_status_of_the_signal(capsys):
     assert end_with(KeyboardInterrupt()) == 130
-    words = "stopped: finished networks and NADs are kept in"
-    assert capsys.readouterr().err.startswith(words)
+    assert capsys.readouterr().err == f"stopped: {KEPT}\n"
 
 
 def test_what_is_no_mistake_of_the_users_keeps_its_traceback():
@@ -139,6 +137,5 @@ def test_an_edit_of_loaded_source_of_the_package_or_of_your_own_ends_a_command(
     path.with_name("other.py").write_text("x = 2")  # not loaded
     check_unchanged()
     path.write_text("x = 2")
-    words = "own/loaded.py was edited during the run.*run it again"
-    with pytest.raises(SystemExit, match=words), one_sentence():
+    with pytest.raises(SystemExit, match="^error: own/loaded.py "), one_sentence():
         pass

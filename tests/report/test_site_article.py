@@ -142,30 +142,6 @@ def test_explorers_of_the_article_open_on_the_network_of_their_finding(committed
     assert next(iter(data["photographs"])) == "ResNet-18 ¼"
 
 
-def sentences(html):
-    """The sentences of a page that are not folded away."""
-    seen = re.sub(
-        r"<(script|style|details|noscript|code).*?</\1>", "", html, flags=re.S
-    )
-    for paragraph in re.findall(r"<p[ >].*?</p>", seen, re.S):
-        yield from re.split(r"(?<=[.:]) ", unescape(re.sub("<[^>]*>", "", paragraph)))
-
-
-def test_a_sentence_has_one_parenthesis_and_a_finding_two_numbers(committed):
-    asides = [
-        re.findall(r"\((?!−?\d+, )", sentence) for sentence in sentences(committed)
-    ]
-    assert len(asides) > 40
-    assert max(map(len, asides)) == 1
-    findings = re.findall(r'class="finding"><strong>(.*?)</strong>', committed, re.S)
-    assert len(findings) >= 7
-    for finding in findings:
-        measured = re.findall(
-            r"[\d.,]+(?: ±[ \d.]+)? (?:%|times|points)|= −?[\d.]+", finding
-        )
-        assert 1 <= len(measured) <= 2, finding
-
-
 @pytest.mark.slow
 @browser.needed
 def test_the_first_chapter_starts_in_a_browser(committed, tmp_path):

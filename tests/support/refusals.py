@@ -41,7 +41,8 @@ def check_wording(test, folder, write):
         folder: Folder of all tests' temporary folders.
         write: Whether to note them.
     """
-    text = re.sub(f"{folder}/[^/ ]*", "<folder>", "\n".join(SENTENCES))
+    text = "\n".join(dict.fromkeys(SENTENCES))
+    text = re.sub(f"{folder}/[^/ ]*", "<folder>", text)
     text = text.replace(str(ROOT), "<root>")
     if write:
         WRITTEN[test] = text
