@@ -1,8 +1,8 @@
-"""Stage `download`: images in canonical order -> data/images/ and reports/images.json.
+"""Stage `download`: write the images in canonical order to data/images/.
 
-The stage looks for images in this order: images.path of params.yaml, the environment
-variable CIFAR10, the archive of an earlier download, images.url. If CIFAR-10 cannot be
-downloaded, it uses images.fallback.
+Also writes reports/images.json. The stage looks for images in this order: images.path
+of params.yaml, the environment variable CIFAR10, the archive of an earlier download,
+images.url. If CIFAR-10 cannot be downloaded, it uses images.fallback.
 """
 
 import numpy as np

@@ -1,9 +1,8 @@
-"""Stage `estimate`: the NADs of the scale's architectures ->
-data/nads/{architecture}.npz.
+"""Stage `estimate`: estimate the NADs of the scale's architectures.
 
-With `estimator.compare` also the NADs of the other estimand ->
-data/nads/{architecture}.{estimand}.npz. Finished estimates come from the cache, also
-after a run that was killed.
+Writes data/nads/{architecture}.npz, and with `estimator.compare` the NADs of the other
+estimand to data/nads/{architecture}.{estimand}.npz. Finished estimates are cached, so a
+killed run resumes.
 """
 
 import time

@@ -1,12 +1,12 @@
-"""Stage `evaluate EXPERIMENT`: the reliance of each trained network ->
-reports/{experiment}/.
+"""Stage `evaluate EXPERIMENT`: evaluate every trained network on its test sets.
 
-results.csv: accuracy on every test set, for two classes also at the best threshold of
-the logit, beside the row of models/{experiment}/training.csv; summary.csv: mean and
-standard deviation over seeds; run.json: the images and the plan. An experiment with a
-plane has boundaries.csv, tilt and margins of the decision boundary, and
-cross_sections.npz, class-1 probability in the plane. One that looks at networks in the
-course of training has course.csv.
+Writes to reports/{experiment}/: results.csv, the accuracy on every test set, for two
+classes also at the best threshold of the logit, with the row of
+models/{experiment}/training.csv; summary.csv, the mean and standard deviation over
+seeds; run.json, the images and the plan. An experiment with a plane also has
+boundaries.csv, the tilt and margins of the decision boundary, and cross_sections.npz,
+the probability of class 1 in the plane. An experiment that evaluates networks during
+training also has course.csv.
 """
 
 import dataclasses

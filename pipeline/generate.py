@@ -1,10 +1,9 @@
-"""Stage `generate EXPERIMENT`: cells, directions and base noise ->
-data/datasets/{experiment}/.
+"""Stage `generate EXPERIMENT`: write what determines the experiment's training sets.
 
-cells.csv (one row per cell), directions.npz (vectors or bases) and
-draw-{seed}.{array}.npy (labels, standard-normal numbers, pictures) together determine
-each training set bit for bit, so no training set is written. images.json: name, classes
-and digest of the pictures' images.
+Writes to data/datasets/{experiment}/: cells.csv, with one row per cell; directions.npz,
+with vectors or bases; draw-{seed}.{array}.npy, with labels, base noise and images.
+Together they determine each training set bit for bit, so no training set is written.
+images.json has the name, classes and digest of the images.
 """
 
 import functools
@@ -46,8 +45,8 @@ def main(name: str) -> None:
         found = len(base_noise[f"{split}_labels"])
         if found < count:
             notice(
-                f"{name} has {found} {split} samples, not {count}: there are no more "
-                "images"
+                f"{name} has only {found} {split} samples, not {count}, as there are "
+                "no more images"
             )
     print(f"{name}: {_count(cells, 'cell')}, {_count(directions, 'direction')}")
 

@@ -1,10 +1,9 @@
-"""Stage `plan`: params.yaml, checked at every scale -> data/plan/; prints what will
-run.
+"""Stage `plan`: check params.yaml at every scale, and print what will run.
 
-No other stage reads params.yaml. data/plan/ holds the chosen scale: images.json,
-nads.json and {experiment}.json, with the digests of your own files, and machine.json,
-the device. A mistake at any scale ends the stage with one sentence, and several
-mistakes with one sentence each. Only the networks of the chosen scale are tried.
+Writes data/plan/ for the chosen scale: images.json, nads.json and {experiment}.json,
+with the digests of your own files, and machine.json with the device. No other stage
+reads params.yaml. Mistakes at any scale end the stage with one sentence each. Only
+networks of the chosen scale are built and tried.
 """
 
 import dataclasses
@@ -51,7 +50,7 @@ def print_forecast(plans: config.Plans) -> None:
     table = pd.DataFrame(rows).T
     table.loc["all"] = table.sum(skipna=False)
     scale = plans.nads.scale
-    print(f"params.yaml is sound; scale {scale} on {workers.device_name(device)}:")
+    print(f"params.yaml is valid; scale {scale} on {workers.device_name(device)}:")
     print(table.to_string(float_format="{:,.0f}".format, na_rep="unknown"))
 
 
@@ -63,8 +62,8 @@ def notice_experiments_left_out(plans: config.Plans) -> None:
             f"evaluate@{name}" for name in plans.experiments if name not in left_out
         ]
         notice(
-            f"scale {plans.nads.scale} leaves {', '.join(left_out)} out; "
-            f"`dvc repro {' '.join(rest)}` runs the rest"
+            f"scale {plans.nads.scale} has no {' or '.join(left_out)}; run "
+            f"`dvc repro {' '.join(rest)}` for its other experiments"
         )
 
 

@@ -1,5 +1,7 @@
-"""Stage `render`: tables of reports/ -> its figures/, report.md, index.html and
-metrics.json."""
+"""Stage `render`: write the figures and pages of reports/ from its tables.
+
+Writes figures/, report.md, index.html and metrics.json.
+"""
 
 import importlib
 from collections.abc import Iterable
@@ -31,7 +33,7 @@ def main() -> None:
     artifacts.write_json(artifacts.REPORTS / "metrics.json", collect_metrics(report))
     count = sum(len(section.pictures) for section in sections.values())
     print(
-        f"{count} figures in {artifacts.FIGURES}/; the page: "
+        f"{count} figures in {artifacts.FIGURES}/; open "
         f"{artifacts.REPORTS / 'index.html'}"
     )
 

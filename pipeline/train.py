@@ -1,9 +1,9 @@
-"""Stage `train EXPERIMENT`: every network of the grid -> models/{experiment}/.
+"""Stage `train EXPERIMENT`: train every network of the experiment's grid.
 
-{cell}.safetensors: a cell's weights or outputs; training.csv: the last epoch's loss and
-accuracy and the steps until the training set was learned; losses.csv: every epoch's
-loss; grid.json: the networks' specifications. Finished cells come from the store, also
-after a run that was killed.
+Writes to models/{experiment}/: {cell}.safetensors, a cell's weights or outputs;
+training.csv, the last epoch's loss and accuracy and the steps until the training set
+was learned; losses.csv, every epoch's loss; grid.json, the networks' specifications.
+Finished cells are cached, so a killed run resumes.
 """
 
 import time
@@ -77,8 +77,8 @@ def failures(
         cell = artifacts.cell_name(job.cell, experiment.coordinates)
         reasons.append(f"{cell}: {type(error).__name__}: {error}")
     return (
-        f"{len(failed)} of {count} cells of {experiment.name} failed (the others are "
-        f"kept and not trained again): {'; '.join(reasons)}"
+        f"{len(failed)} of {count} cells of {experiment.name} failed; correct this and "
+        f"run the stage again (finished cells are cached): {'; '.join(reasons)}"
     )
 
 

@@ -94,7 +94,7 @@ def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(
     assert not (folder / "data/plan/old").exists()
     assert artifacts.read_plan("nads", NADsPlan) == expected.nads
     head, columns, *rows, total = capsys.readouterr().out.splitlines()
-    assert head == "params.yaml is sound; scale paper on 2 cores:"
+    assert head.endswith("scale paper on 2 cores:")
     assert columns.split() == ["networks", "cached", "minutes", "left"]
     count = 0
     for row, name in zip(rows, names, strict=True):

@@ -80,7 +80,7 @@ def plans(document: Block) -> dict[str, Plans]:
         if "networks" in (document.get(name) or {}):
             mistakes.add(
                 (name,),
-                ": networks belong to the blocks of scales; move them there",
+                ": networks belong to a scale's block; move them there",
                 "unknown-key",
                 name="networks",
             )
@@ -153,9 +153,8 @@ class _Scale:
         if len(sizes) > 1:
             self.mistakes.add(
                 ("scales", self.name),
-                ": all images of a scale have one size, the inputs of the networks "
-                f"trained on them, not {' and '.join(sizes.values())}; give these "
-                "networks one `input`",
+                ": all networks that a scale trains on images need the same input "
+                f"size, not {' and '.join(sizes.values())}; give them the same `input`",
                 "conflict",
                 sizes=list(sizes),
             )
@@ -221,8 +220,8 @@ class _Scale:
         if lacking and not unknown:
             self.mistakes.add(
                 (experiment,),
-                f": {key} has no value for {', '.join(lacking)}, which the grid "
-                "trains, nor default; give it one",
+                f": {key} has neither a default nor a value for "
+                f"{', '.join(lacking)}; set one",
                 "missing-key",
                 name=key,
                 architectures=lacking,
@@ -285,8 +284,8 @@ class _Scale:
             noun = "channel" if supported == "1" else "channels"
             self.mistakes.add(
                 path,
-                f": its input is {as_text(shape)}, not of {supported} {noun}; set the "
-                "architecture's `input`, or name another one",
+                f": its input is {as_text(shape)}, and the experiment needs {supported}"
+                f" {noun}; set the architecture's `input`, or name another one",
                 "conflict",
                 input=shape,
             )

@@ -52,7 +52,7 @@ def try_out(plans: Plans) -> None:
             if not _grid_suits_network(member):
                 raise InputError(
                     f"{place}.{name}: {architecture} has transposes: false, but its "
-                    "class states no symmetry under transposition, or its inputs are "
+                    "class declares no symmetry under transposition, or its inputs are "
                     "not square; set transposes: true",
                     "conflict",
                     place=f"{place}.{name}",

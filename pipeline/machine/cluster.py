@@ -38,8 +38,8 @@ def _client() -> distributed.Client:
         client.wait_for_workers(1, timeout=TIMEOUT)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"NADS_CLUSTER is {address}, where no Dask cluster can be used: {error}; "
-            "start a scheduler and workers as docs/running.md shows",
+            f"no Dask cluster answers at {address} (NADS_CLUSTER): {error}; start a "
+            "scheduler and workers as docs/running.md shows",
             "cluster",
             address=address,
         ) from None
@@ -121,6 +121,8 @@ def run(
                 yield (
                     job,
                     InputError(
-                        f"its workers crashed, probably out of memory: {error}", "crash"
+                        "the job crashed its workers, probably out of memory; give "
+                        f"workers more memory ({error})",
+                        "crash",
                     ),
                 )

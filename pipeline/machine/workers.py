@@ -224,7 +224,7 @@ def _last_try(recipe: bytes, job: Any) -> Any:
         return worker.result_of(_submit(recipe, job).result())
     except BrokenProcessPool:
         return InputError(
-            "its worker crashed three times, the third time without other jobs beside "
-            "it; free memory or look for a crash in its code",
+            "the job crashed three workers in a row, the last without other jobs, "
+            "probably out of memory; free memory, or look for a crash in its code",
             "crash",
         )

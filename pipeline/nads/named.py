@@ -31,7 +31,7 @@ def load(name: str) -> NADs:
     names = sorted(path.stem for path in FOLDER.glob("*.npz"))
     if name not in names:
         raise InputError(
-            f"there are no NADs named {name!r}; known are: {', '.join(names)}",
+            f"there are no NADs named {name!r}; choose one of {', '.join(names)}",
             "unknown-name",
             name=name,
             known=names,

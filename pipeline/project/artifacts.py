@@ -46,8 +46,8 @@ def require(path: Path | str, stage: str) -> Path:
     """
     if not Path(path).exists():
         raise InputError(
-            f"{path} is missing; `python -m pipeline.{stage}` makes it (`dvc repro` "
-            "runs all stages in order)",
+            f"{path} is missing; run `python -m pipeline.{stage}`, or `dvc repro` for "
+            "all stages",
             "missing-file",
             path=str(path),
             stage=stage,
@@ -142,7 +142,7 @@ def read_plan(name: str, type_: typing.Any) -> typing.Any:
 
 def _edited(path: Path | str) -> InputError:
     return InputError(
-        f"{path} was edited since it was planned; run `python -m pipeline.plan`, or "
+        f"{path} changed after the stage `plan`; run `python -m pipeline.plan`, or "
         "`dvc repro` for all stages",
         "stale",
         path=str(path),

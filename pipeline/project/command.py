@@ -29,5 +29,5 @@ def read_experiment(document: str, name: str, known: Sequence[str]) -> str:
         known: Names of the experiments.
     """
     parser = make_parser(document, name)
-    parser.add_argument("experiment", choices=known, help="whose stage is run")
+    parser.add_argument("experiment", choices=known, help="name of the experiment")
     return parser.parse_args().experiment

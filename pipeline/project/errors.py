@@ -16,7 +16,7 @@ WATCHED: set[str] = set()
 """Files of your own, as absolute paths, that are checked for edits beside the modules.
 """
 
-KEPT = "finished networks and NADs are kept in .cells/, and the same command goes on"
+KEPT = "finished networks and NADs are cached in .cells/; the same command resumes"
 
 
 Kind = typing.Literal[
@@ -77,20 +77,20 @@ class InputError(Exception):
 
 
 def suggest(name: object, known: Iterable[object]) -> str:
-    """Return the end of a sentence that refuses a name: what could be meant.
+    """Return the advice on an unknown name: what could be meant.
 
     Args:
         name: The name.
         known: All known names.
 
     Returns:
-        The nearest known name in a question, or else all known names.
+        A question with the nearest known name, or else all known names.
     """
     names = [str(item) for item in known]
     near = difflib.get_close_matches(str(name), names, n=1)
     if near:
         return f"did you mean {near[0]!r}?"
-    return f"known are: {', '.join(names)}."
+    return f"choose one of {', '.join(names)}."
 
 
 @contextlib.contextmanager
@@ -118,7 +118,7 @@ def prefix_errors(
 
 
 def notice(text: str) -> None:
-    """Print a line on stderr about something that is worth knowing but no error."""
+    """Print a line on stderr about something that is worth knowing."""
     print(f"notice: {text}", file=sys.stderr)
 
 
@@ -138,8 +138,8 @@ def check_unchanged(kept: str = KEPT) -> None:
         # modification.
         if not os.path.exists(path) or os.stat(path).st_ctime > pipeline.STARTED:
             raise InputError(
-                f"{os.path.relpath(path)} was edited during the run, so results may "
-                f"mix two versions; run it again: {kept}",
+                f"{os.path.relpath(path)} changed during the run, so results may mix "
+                f"two versions; run the command again ({kept})",
                 "edited",
                 path=os.path.relpath(path),
             )
@@ -178,10 +178,7 @@ def one_sentence(kept: str = KEPT) -> Iterator[None]:
     except OSError as error:
         sys.exit(f"error: {_describe(error, kept)}")
     except MemoryError:
-        sys.exit(
-            "error: there is not enough memory; free some, or ask for fewer samples: "
-            f"{kept}"
-        )
+        sys.exit(f"error: out of memory; free some, or set fewer samples ({kept})")
     except KeyboardInterrupt:
         print(f"stopped: {kept}", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)
@@ -194,7 +191,7 @@ def _describe(error: OSError, kept: str) -> str:
     # NumPy raises OSError("4096 requested and 512 written"), without a number.
     if error.errno in (errno.ENOSPC, errno.EDQUOT) or " requested and " in str(error):
         return (
-            f"the disk is full: {file} cannot be written; free space and run it "
-            f"again: {kept}"
+            f"the disk is full, so {file} cannot be written; free some space and run "
+            f"the command again ({kept})"
         )
     return f"{file}: {error.strerror or error}"

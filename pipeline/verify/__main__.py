@@ -1,9 +1,9 @@
-"""Command `verify [OTHER] [RUN]`: are the numbers of a run those of another, and of the
+"""Command `verify [OTHER] [RUN]`: does a run agree with another one, and with the
 papers?
 
-Each is a folder that holds a reports/ or is one, or a git commit. RUN is the run that
-is asked about (default: reports), OTHER the one beside it (default: HEAD). One line and
-a verdict per experiment and network; exit status 0 if all agree, 1 if one differs, 2 if
+RUN (default: reports) is compared with OTHER (default: HEAD). Each is a git commit or a
+folder that is a reports/ or contains one. Prints one line and a verdict for each
+experiment and network. The exit status is 0 if all agree, 1 if one differs, and 2 if
 there is nothing to compare. See docs/trust.md.
 """
 
@@ -51,7 +51,7 @@ def compare_nads(run: Run, other: Run) -> Iterator[Line]:
     worst = values.loc[values["sigmas"].idxmax()]
     verdict = DIFFERS if worst["sigmas"] > SIGMAS else AGREES
     text = (
-        f"{len(values)} first singular values; least alike: {worst.name}, "
+        f"{len(values)} first singular values; largest deviation: {worst.name}, "
         f"ratio {worst['ratio']:.3f} ± {worst['error']:.3f}"
     )
     yield verdict, "nads", text
@@ -71,7 +71,7 @@ def compare_networks(experiment: str, run: Run, other: Run) -> Iterator[Line]:
         agreement = compare(ours, theirs[theirs["architecture"] == architecture])
         title = f"{experiment} {architecture}"
         if agreement.cells.empty:
-            yield UNJUDGED, title, "no cell in common"
+            yield UNJUDGED, title, "no common cells"
         else:
             yield agreement.verdict, title, describe(agreement)
 
@@ -94,14 +94,14 @@ def find_obstacle(experiment: str, run: Run, other: Run) -> str | None:
     here = run.scales[experiment]
     there = other.scales[experiment]
     if here != there:
-        return f"scale {here} here, {there} there: unequal sizes are not compared"
+        return f"different scales: {here}, and {there} in {other.name}"
     if experiments.find(experiment).needs_images and run.images != other.images:
-        return f"images {run.images} here, {other.images} there"
+        return f"different images: {run.images}, and {other.images} in {other.name}"
     return None
 
 
 def describe(agreement: Agreement) -> str:
-    """The numbers behind a verdict, differences in points."""
+    """Describe the numbers behind a verdict, with differences in points."""
     cells = agreement.cells
     largest = cells.loc[cells["difference"].abs().idxmax()]
     test_set, coordinates = largest.name
@@ -136,14 +136,14 @@ def main(other: str, name: str) -> int:
     folder = Path(name) if Path(name).is_dir() else artifacts.REPORTS
     verdicts = set()
     for reference in (runs.read_run(other, folder), runs.make_published_run(run)):
-        print(f"{run.name} beside {reference.name}")
+        print(f"{run.name} compared with {reference.name}")
         for verdict, title, text in compare_runs(run, reference):
             print(f"  {verdict:11s} {title:30s} {text}")
             verdicts.add(verdict)
     if verdicts <= {UNJUDGED}:
         raise InputError(
-            "nothing could be compared, as the lines above say; name a run with "
-            "experiments in common",
+            "nothing could be compared, for the reasons above; name a run with the "
+            "same experiments and scale",
             "conflict",
         )
     return int(DIFFERS in verdicts)
@@ -152,10 +152,13 @@ def main(other: str, name: str) -> int:
 if __name__ == "__main__":
     parser = command.make_parser(__doc__, "verify")
     parser.add_argument(
-        "other", nargs="?", default="HEAD", help="folder or commit (HEAD)"
+        "other", nargs="?", default="HEAD", help="folder or commit (default: HEAD)"
     )
     parser.add_argument(
-        "run", nargs="?", default=str(artifacts.REPORTS), help="the same (reports)"
+        "run",
+        nargs="?",
+        default=str(artifacts.REPORTS),
+        help="folder or commit (default: reports)",
     )
     arguments = parser.parse_args()
     try:

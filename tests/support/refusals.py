@@ -28,7 +28,8 @@ def refused(kind, **fields):
         yield caught
     error = caught.value
     assert error.kind == kind, f"{error.kind}: {error}"
-    assert {name: error.fields.get(name) for name in fields} == fields
+    found = {name: error.fields.get(name) for name in fields}
+    assert found == fields
     assert kind == "settings" or "\n" not in str(error)
     SENTENCES.append(str(error))
 
