@@ -16,7 +16,7 @@ WATCHED: set[str] = set()
 """Files of your own, as absolute paths, that are checked for edits beside the modules.
 """
 
-KEPT = "finished networks and NADs are cached in .cells/; the same command resumes"
+KEPT = "finished networks and NADs are cached in .cells/"
 
 
 Kind = typing.Literal[
@@ -131,7 +131,7 @@ def check_unchanged(kept: str = KEPT) -> None:
     dependencies after the stage has ended.
 
     Args:
-        kept: What the command leaves, as the end of the sentence.
+        kept: What is not lost, for the end of the sentence.
     """
     for path in _source_files() | WATCHED:
         # The inode's time of change, since a file moved here keeps its time of
@@ -167,7 +167,7 @@ def one_sentence(kept: str = KEPT) -> Iterator[None]:
     It is 130 for Ctrl-C and for SIGTERM, which `kill` and schedulers send.
 
     Args:
-        kept: What the command leaves, as the end of the sentence.
+        kept: What is not lost, for the end of the sentence.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -180,7 +180,7 @@ def one_sentence(kept: str = KEPT) -> Iterator[None]:
     except MemoryError:
         sys.exit(f"error: out of memory; free some, or set fewer samples ({kept})")
     except KeyboardInterrupt:
-        print(f"stopped: {kept}", file=sys.stderr)
+        print(f"stopped; run the command again to resume ({kept})", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)
 
 

@@ -81,7 +81,7 @@ def test_a_run_that_is_told_to_stop_ends_with_its_workers_and_one_line(
     send(process.pid, number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.startswith("stopped: ") and said.count("\n") == 1, said
+    assert said.startswith("stopped") and said.count("\n") == 1, said
     assert not psutil.wait_procs(family, 20)[1]
 
 

@@ -121,9 +121,9 @@ def test_two_runs_of_other_seeds_agree(compare):
         expected[f"{experiment} mlp_100_20"] = AGREES
     assert status == 0
     assert verdicts(other) == expected
-    assert "12 accuracies, 3 and 3 seeds, rms difference" in other["fourier lenet"]
+    assert "12 accuracies, 3 and 3 seeds" in other["fourier lenet"]
     assert verdicts(paper) == dict.fromkeys(GRIDS, UNJUDGED) | {"nads": AGREES}
-    assert "scale laptop here, paper there: unequal sizes" in paper["fourier"]
+    assert "scales: laptop, and paper" in paper["fourier"]
 
 
 def test_one_cell_that_moved_is_named_by_its_experiment_and_network(compare):
