@@ -13,107 +13,94 @@ LENET = f"{LINEAR}/networks/lenet"
 NADS = "scales/laptop/nads/lenet"
 
 
-def case(name, path, value, kind, key=None):
-    """A value of params.yaml, the kind of mistake, and the key that the error names.
+NADS_OF_LENET = "scales.laptop.nads.lenet"
+LINE = "scales.laptop.linear_pairs.networks.lenet"
 
-    The key is that of the value if none is given.
-    """
-    return pytest.param(path, value, kind, key or path.replace("/", "."), id=name)
+MISTAKES = {
+    "unknown-key": [
+        ("epz2", 0.3),
+        ("linear_pairs/eps1", 1.0),
+        (f"{LENET}/shuffle", True),
+        ("scales/smoke/seeds", 2),
+        ("flip/networks", {}),
+        ("fourier/training/precision", "bfloat16"),
+    ],
+    "unknown-name": [
+        ("scale", "lapptop", "lapptop"),
+        ("scales/laptop/nads/lenett", 8),
+        ("architectures/lenet/network", "lenett", "architectures.lenet.lenett"),
+        ("device", "gpu"),
+        ("precision", "float16"),
+        (f"{LENET}/optimiser", "adam"),
+        (f"{LENET}/schedule", "step"),
+        ("images/fallback", "mnist"),
+    ],
+    "missing-key": [
+        ("eps2", GONE),
+        ("scales", GONE),
+        ("linear_pairs/training/lr", GONE),
+        (LENET, None, f"{LINE}.indices"),
+        ("fourier/sigma", GONE),
+        ("image_pairs/sigma/default", GONE, "image_pairs.sigma"),
+        ("scales/smoke/flip/networks", {}),
+    ],
+    "wrong-type": [
+        (f"{LENET}/indices", 1),
+        (f"{LENET}/indices", [1, "2"]),
+        # A range is [first, last, step].
+        (f"{LENET}/indices", [[1, 2]]),
+        (f"{LENET}/indices", [[1, 2, 0]]),
+        (f"{LENET}/indices", [[3, 2, 1]]),
+        (f"{LENET}/indices", [[1, 2.0, 1]]),
+        ("eps2", [0.3, 0.5]),
+        ("eps2", "0.5"),
+        ("eps2", None),
+        ("fourier/eps", None),
+        (f"{LINEAR}/training/epochs", 1.5),
+        (f"{LINEAR}/train_samples", 1e4),
+        ("estimator/compare", "often"),  # YAML 1.1 has other words for true
+        ("images/url", None),
+        ("architectures/lenet", "lenet"),
+        (NADS, "many", f"{NADS_OF_LENET}.networks"),
+        ("nad_sweep/sigma/default", "a"),
+    ],
+    "out-of-range": [
+        ("eps2", -0.5),
+        ("eps1", float("nan")),
+        ("sigma", 0),
+        ("eta1", 1.5),
+        (f"{LINEAR}/seeds", 0),
+        ("nad_sweep/sigma/vgg11", -1.0),
+        ("scales/smoke/fourier/sigma", -1),
+    ],
+    "value": [
+        (f"{LENET}/indices", [1, 1024], LINE),
+        (f"{LENET}/indices", [-1], LINE),
+        (f"{LENET}/indices", [], LINE),
+        (f"{LENET}/indices", [1, 1], LINE),
+        (f"{LENET}/momentum", 1),
+        ("estimator/step", 0),
+        ("estimator/estimand", "gradient", "estimator.symmetry"),
+        (NADS, {"networks": 9, "file": "a.npy"}),
+        (NADS, {"error": 0.1}),
+        (NADS, {"networks": 9, "error": 0}, f"{NADS_OF_LENET}.error"),
+        (NADS, {"networks": 9, "first": 1025}, f"{NADS_OF_LENET}.first"),
+        ("architectures/logreg/input", [64]),
+        ("linear_pairs/training/lr", -1),
+        (f"{LINEAR}/training/lr", -1),
+    ],
+    "conflict": [(f"{LENET}/seeds", 9)],
+}
+"""By kind: the path of a value in params.yaml, the value, and the key that the error
+names if it is another one."""
 
 
-def dotted(path, *keys):
-    return ".".join([path.replace("/", "."), *keys])
-
-
-UNKNOWN = [
-    case("a misspelt key", "epz2", 0.3, "unknown-key"),
-    case("a misspelt scale", "scale", "lapptop", "unknown-name", "lapptop"),
-    case("a misspelt architecture", "scales/laptop/nads/lenett", 8, "unknown-name"),
-    case("a key of an experiment", "linear_pairs/eps1", 1.0, "unknown-key"),
-    case("a key of a line", f"{LENET}/shuffle", True, "unknown-key"),
-    case("a key of a scale", "scales/smoke/seeds", 2, "unknown-key"),
-    case("networks without a scale", "flip/networks", {}, "unknown-key"),
-    case("precision below", "fourier/training/precision", "x", "unknown-key"),
-    case("a misspelt device", "device", "gpu", "unknown-name"),
-    case("half precision", "precision", "float16", "unknown-name"),
-    case("an optimiser", f"{LENET}/optimiser", "adam", "unknown-name"),
-    case("a schedule", f"{LENET}/schedule", "step", "unknown-name"),
-    case("a fallback", "images/fallback", "mnist", "unknown-name"),
-]
-MISSING = [
-    case("no amplitude", "eps2", GONE, "missing-key"),
-    case("no scales", "scales", GONE, "missing-key"),
-    case("no learning rate", "linear_pairs/training/lr", GONE, "missing-key"),
-    case("no indices", LENET, None, "missing-key", dotted(LENET, "indices")),
-    case("no sigma", "fourier/sigma", GONE, "missing-key"),
-    case(
-        "no default",
-        "image_pairs/sigma/default",
-        GONE,
-        "missing-key",
-        "image_pairs.sigma",
-    ),
-    case("no networks", "scales/smoke/flip/networks", {}, "missing-key"),
-]
-TYPES = [
-    case("one index without a list", f"{LENET}/indices", 1, "wrong-type"),
-    case("an index in quotes", f"{LENET}/indices", [1, "2"], "wrong-type"),
-    case("a range of two", f"{LENET}/indices", [[1, 2]], "wrong-type"),
-    case("a range without steps", f"{LENET}/indices", [[1, 2, 0]], "wrong-type"),
-    case("a range downwards", f"{LENET}/indices", [[3, 2, 1]], "wrong-type"),
-    case("a range of floats", f"{LENET}/indices", [[1, 2.0, 1]], "wrong-type"),
-    case("a list for a number", "eps2", [0.3, 0.5], "wrong-type"),
-    case("a number in quotes", "eps2", "0.5", "wrong-type"),
-    case("no number", "eps2", None, "wrong-type"),
-    case("no number below", "fourier/eps", None, "wrong-type"),
-    case("an epoch and a half", f"{LINEAR}/training/epochs", 1.5, "wrong-type"),
-    case("a power of ten", f"{LINEAR}/train_samples", 1e4, "wrong-type"),
-    case("a word for a truth value", "estimator/compare", "often", "wrong-type"),
-    case("no text", "images/url", None, "wrong-type"),
-    case("a text for a mapping", "architectures/lenet", "lenet", "wrong-type"),
-    case("a word for a count", NADS, "many", "wrong-type", dotted(NADS, "networks")),
-    case("a word for sigma", "nad_sweep/sigma/default", "a", "wrong-type"),
-]
-RANGES = [
-    case("a negative amplitude", "eps2", -0.5, "out-of-range"),
-    case("no number at all", "eps1", float("nan"), "out-of-range"),
-    case("no noise", "sigma", 0, "out-of-range"),
-    case("a fraction", "eta1", 1.5, "out-of-range"),
-    case("no seeds", f"{LINEAR}/seeds", 0, "out-of-range"),
-    case("a negative sigma", "nad_sweep/sigma/vgg11", -1.0, "out-of-range"),
-    case("a sigma of a scale", "scales/smoke/fourier/sigma", -1, "out-of-range"),
-]
-VALUES = [
-    case(
-        "an index out of range", f"{LENET}/indices", [1, 1024], "value", dotted(LENET)
-    ),
-    case("a negative index", f"{LENET}/indices", [-1], "value", dotted(LENET)),
-    case("no index", f"{LENET}/indices", [], "value", dotted(LENET)),
-    case("an index twice", f"{LENET}/indices", [1, 1], "value", dotted(LENET)),
-    case("momentum", f"{LENET}/momentum", 1, "value"),
-    case("a step", "estimator/step", 0, "value"),
-    case("a file and networks", NADS, {"networks": 9, "file": "a.npy"}, "value"),
-    case("neither of them", NADS, {"error": 0.1}, "value"),
-    case("an error", NADS, {"networks": 9, "error": 0}, "value", dotted(NADS, "error")),
-    case(
-        "too many NADs",
-        NADS,
-        {"networks": 9, "first": 1025},
-        "value",
-        dotted(NADS, "first"),
-    ),
-    case("a side", "architectures/logreg/input", [64], "value"),
-    case("a rate", "linear_pairs/training/lr", -1, "value"),
-    case("a rate of a scale", f"{LINEAR}/training/lr", -1, "value"),
-    case(
-        "symmetry of a gradient",
-        "estimator/estimand",
-        "gradient",
-        "value",
-        "estimator.symmetry",
-    ),
-    case("more seeds", f"{LENET}/seeds", 9, "conflict"),
-]
+def cases():
+    """All mistakes, each with a name."""
+    for kind, rows in MISTAKES.items():
+        for path, value, *key in rows:
+            text = "gone" if value is GONE else repr(value)
+            yield pytest.param((path, value, kind, *key), id=f"{path} {text}")
 
 
 def only_scale(document, name):
@@ -136,12 +123,12 @@ def key_of(mistake):
     return ".".join(key for key in keys if key)
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "kind", "key"), UNKNOWN + MISSING + TYPES + RANGES + VALUES
-)
-def test_a_mistake_is_one_sentence(shipped, path, value, kind, key):
+@pytest.mark.parametrize("case", list(cases()))
+def test_a_mistake_is_one_sentence(shipped, case):
+    path, value, kind, *key = case
     (mistake,) = mistakes(changed(shipped, path, value))
-    assert (mistake.kind, key_of(mistake)) == (kind, key)
+    assert mistake.kind == kind
+    assert [key_of(mistake)] == (key or [path.replace("/", ".")])
 
 
 def key_paths(block, path=""):
@@ -215,32 +202,30 @@ def test_images_that_do_not_fit_the_inputs_of_their_networks(shipped):
     assert sorted(mistake.fields["sizes"]) == [(32, 32), (64, 64)]
 
 
-STEP = "scales/paper/convergence/networks/lenet/step"
-TOGETHER = [
-    [
-        case("", "images/fallback", "mnist", "unknown-name"),
-        case("", "seed", "a", "wrong-type"),
-        case("", "epz2", 1, "unknown-key"),
-        case("", "scales/overnight/nads", [1], "wrong-type"),
-    ],
-    [
-        case("", "scale", "lapptop", "unknown-name", "lapptop"),
-        case("", "scales/laptop/nads/lenett", 8, "unknown-name"),
-    ],
-    [
-        case("", "fourier/eps", -1, "out-of-range"),
-        case("", f"{LENET}/epochs", 0, "value"),
-        case("", NADS, 1, "value", dotted(NADS, "networks")),
-        case("", STEP, 3, "value", dotted(STEP.removesuffix("/step"))),
-    ],
+TOP_LEVEL = [
+    ("images/fallback", "mnist", "unknown-name", "images.fallback"),
+    ("seed", "a", "wrong-type", "seed"),
+    ("epz2", 1, "unknown-key", "epz2"),
+    ("scales/overnight/nads", [1], "wrong-type", "scales.overnight.nads"),
+]
+NAMES = [
+    ("scale", "lapptop", "unknown-name", "lapptop"),
+    ("scales/laptop/nads/lenett", 8, "unknown-name", "scales.laptop.nads.lenett"),
+]
+CONVERGENCE = "scales/paper/convergence/networks/lenet"
+VALUES = [
+    ("fourier/eps", -1, "out-of-range", "fourier.eps"),
+    (f"{LENET}/epochs", 0, "value", f"{LINE}.epochs"),
+    (NADS, 1, "value", f"{NADS_OF_LENET}.networks"),
+    (f"{CONVERGENCE}/step", 3, "value", CONVERGENCE.replace("/", ".")),
 ]
 
 
-@pytest.mark.parametrize("cases", TOGETHER, ids=["top level", "names", "values"])
-def test_mistakes_of_one_kind_are_told_at_once_each_once(shipped, cases):
-    expected = []
-    for path, value, kind, key in (case.values for case in cases):
+@pytest.mark.parametrize(
+    "rows", [TOP_LEVEL, NAMES, VALUES], ids=["top level", "names", "values"]
+)
+def test_mistakes_of_one_kind_are_told_at_once_each_once(shipped, rows):
+    for path, value, *_ in rows:
         shipped = changed(shipped, path, value)
-        expected.append((kind, key))
     found = [(mistake.kind, key_of(mistake)) for mistake in mistakes(shipped)]
-    assert sorted(found) == sorted(expected)
+    assert sorted(found) == sorted((kind, key) for *_, kind, key in rows)
