@@ -31,7 +31,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--write-messages",
         action="store_true",
-        help="write the error messages that the tests provoke to tests/messages.json",
+        help="write the messages of these tests to tests/messages.json (without -n)",
     )
 
 
