@@ -29,7 +29,9 @@ def extract(path: Path, folder: str) -> None:
     except (tarfile.ReadError, zipfile.BadZipFile, EOFError):
         raise InputError(
             f"{path} is not a complete .tar, .tar.gz or .zip archive; download it "
-            f"again, or {CONVERT}"
+            f"again, or {CONVERT}",
+            "unreadable-file",
+            path=str(path),
         ) from None
 
 

@@ -57,12 +57,16 @@ def load(path: str) -> PIL.Image.Image:
         InputError: Pillow cannot read the file, or the image has more than 8 bits.
     """
     name = "/".join(Path(path).parts[-3:])
-    with prefix_errors(f"{name}: ", Exception), PIL.Image.open(path) as picture:
+    with (
+        prefix_errors(f"{name}: ", Exception, kind="unreadable-file"),
+        PIL.Image.open(path) as picture,
+    ):
         # Pillow turns nearly all values of such an image into white.
         if picture.mode.startswith(("I", "F")):
             raise InputError(
                 f"the image has more than 8 bits per value (mode {picture.mode}); save "
-                "it with 8 bits"
+                "it with 8 bits",
+                "unreadable-file",
             )
         return picture.convert("RGB")
 

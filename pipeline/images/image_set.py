@@ -143,13 +143,17 @@ def _classes(names: dict[str, list[str]], source: str, notices: list[str]) -> li
         raise InputError(
             f"{source}: train/ has images of {len(train)} class(es) and test/ of "
             f"{len(test)}; put images of two or more classes into train/<class>/ and "
-            f"test/<class>/{reasons}"
+            f"test/<class>/{reasons}",
+            "images",
+            classes=(len(train), len(test)),
         )
     if train != test:
         some = ", ".join(sorted(train ^ test)[:5])
         raise InputError(
             f"{source}: train/ and test/ have different classes, such as {some}; add "
-            "or remove class folders"
+            "or remove class folders",
+            "images",
+            differing=sorted(train ^ test),
         )
     as_text = sorted(train)
     if not all(name.isdecimal() for name in as_text):
@@ -175,7 +179,9 @@ def _check_splits(
     if shared == test:
         raise InputError(
             f"{source}: every test image is a training image, so test accuracy would "
-            "say nothing; put other images into test/"
+            "say nothing; put other images into test/",
+            "images",
+            shared=len(shared),
         )
     if shared:
         notices.append(f"images of test/ that are in train/ too: {len(shared)}")

@@ -52,7 +52,9 @@ def expand_path(path: str | Path) -> Path:
     if not path.exists():
         raise InputError(
             f"the images' path {path} does not exist; name a folder or archive, or "
-            "null for CIFAR-10"
+            "null for CIFAR-10",
+            "missing-file",
+            path=str(path),
         )
     return path
 

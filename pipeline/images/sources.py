@@ -87,7 +87,9 @@ def download(folder: Path, url: str) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(
             f"CIFAR-10 cannot be downloaded from {url} ({error}); set images.path or "
-            f"the environment variable {VARIABLE} to a copy"
+            f"the environment variable {VARIABLE} to a copy",
+            "download",
+            url=url,
         ) from None
     return folder / CIFAR10.filename
 
@@ -128,7 +130,9 @@ def _read_folder(folder: Path, name: str, origin: str, size: Size) -> ImageSet:
     if len(roots) != 1:
         raise InputError(
             f"{origin} has {len(roots)} folders with train/<class>/* and "
-            f"test/<class>/*, and exactly one is needed; {CONVERT}"
+            f"test/<class>/*, and exactly one is needed; {CONVERT}",
+            "images",
+            folders=len(roots),
         )
     source = f"class folders in {origin}"
     return _read_class_folders(roots[0], name.split(".")[0] or name, source, size)
@@ -149,13 +153,15 @@ def _read_batches(folder: Path, source: str, size: Size) -> ImageSet:
     except RuntimeError:
         raise InputError(
             f"{source}: a batch is missing, or its md5 is not the official one, so it "
-            "is not unpickled; download the archive again"
+            "is not unpickled; download the archive again",
+            "unreadable-file",
+            path=source,
         ) from None
     return make_image_set("CIFAR-10", source, iterate_pictures(datasets), size)
 
 
 def _read_class_folders(root: Path, name: str, source: str, size: Size) -> ImageSet:
-    with prefix_errors(f"{source}: ", FileNotFoundError):
+    with prefix_errors(f"{source}: ", FileNotFoundError, kind="images"):
         datasets = {split: ClassFolders(root / split) for split in SPLITS}
     left_out = [file for split in SPLITS for file in datasets[split].left_out]
     notices = []

@@ -98,10 +98,13 @@ def step(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{name}: {error}") from error
+        raise InputError(f"{name}: {error}", error.kind, **error.fields) from error
     except (Exception, SystemExit) as error:
         message = " ".join(str(error).split())
-        raise InputError(f"{name}: {type(error).__name__}: {message}") from error
+        kind = type(error).__name__
+        raise InputError(
+            f"{name}: {kind}: {message}", "network-code", exception=kind
+        ) from error
 
 
 def load(module: str) -> types.ModuleType:
@@ -137,7 +140,9 @@ def build(
     with step("the network cannot be built"), usual_defaults():
         network = initialise(make, seed)
         if not isinstance(network, nn.Module):
-            raise InputError(f"it is a {type(network).__name__}, not a torch.nn.Module")
+            raise InputError(
+                f"it is a {type(network).__name__}, not a torch.nn.Module", "wrong-type"
+            )
     memory_format = torch.contiguous_format if contiguous else torch.preserve_format
 
     def copy(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -198,12 +203,17 @@ def run(
             raise InputError(
                 f"it returns a {type(output).__name__}, not one tensor; wrap the "
                 "network in a module that returns only its outputs, or set an argument "
-                "that leaves out the rest (torchvision: aux_logits: false)"
+                "that leaves out the rest (torchvision: aux_logits: false)",
+                "network-output",
             )
         if output_shape is not None:
             expected = (len(x), *output_shape)
             if output.shape != expected:
-                raise InputError(f"it returns {tuple(output.shape)}, not {expected}")
+                raise InputError(
+                    f"it returns {tuple(output.shape)}, not {expected}",
+                    "network-output",
+                    shape=tuple(output.shape),
+                )
     return output.float()
 
 
@@ -318,7 +328,9 @@ def check_precision(network: nn.Module) -> None:
         if weight.requires_grad and weight.itemsize < 4:
             raise InputError(
                 f"the weights {key} are {weight.dtype}; leave them float32 and set "
-                "`precision: bfloat16` to train so"
+                "`precision: bfloat16` to train so",
+                "network-weights",
+                name=key,
             )
 
 
@@ -327,7 +339,7 @@ def _state(network: nn.Module) -> dict[str, Tensor]:
     state = dict(network.named_parameters()) | network.state_dict()
     for key, value in state.items():
         if nn.parameter.is_lazy(value):
-            raise InputError(_late_weights([key]))
+            raise InputError(_late_weights([key]), "network-weights")
     return state
 
 
@@ -337,7 +349,8 @@ def _differences(a: nn.Module, b: nn.Module) -> set[str]:
     state_b = _state(b)
     if names := state_a.keys() ^ state_b.keys():
         raise InputError(
-            f"each network has other names for its weights: {_some(names)}"
+            f"each network has other names for its weights: {_some(names)}",
+            "network-weights",
         )
     with step("comparison of weights"):
         return {key for key in state_a if not torch.equal(state_a[key], state_b[key])}
@@ -354,12 +367,14 @@ def check_seed(first: nn.Module, same: nn.Module, different: nn.Module) -> None:
     if _differences(first, same):
         raise InputError(
             "its weights differ under the same seed; draw them with torch, not with "
-            "NumPy or Python's random"
+            "NumPy or Python's random",
+            "network-seed",
         )
     if not _differences(first, different):
         raise InputError(
             "its weights are the same under two seeds; build a new network in each "
-            "call, without a checkpoint and without torch.manual_seed"
+            "call, without a checkpoint and without torch.manual_seed",
+            "network-seed",
         )
 
 
@@ -401,16 +416,17 @@ def check_first_pass(
     output = run(network, x, output_shape)
     if torch.get_default_dtype() != torch.float32:
         raise InputError(
-            "its forward pass sets PyTorch's default dtype for all networks"
+            "its forward pass sets PyTorch's default dtype for all networks",
+            "network-state",
         )
     late = set(network.state_dict()) - names
     for key, parameter in network.named_parameters():
         if parameter is not parameters.get(key):
             late.add(key)
     if late:
-        raise InputError(_late_weights(late))
+        raise InputError(_late_weights(late), "network-weights")
     if not output.isfinite().all():
-        raise InputError("its outputs at noise are not finite")
+        raise InputError("its outputs at noise are not finite", "not-finite")
     return output
 
 
@@ -433,12 +449,14 @@ def check_eval_mode(network: nn.Module, x: Tensor, output: Tensor) -> None:
         raise InputError(
             "two equal passes in eval mode give different outputs, so it keeps state "
             "from one call to the next or draws numbers without torch; reset its state "
-            "at the start of `forward`"
+            "at the start of `forward`",
+            "network-state",
         )
     if not _equal(run(network, x, seed=1), output):
         raise InputError(
             "its outputs in eval mode are random; give dropout "
-            "`training=self.training`, and add noise only in train mode"
+            "`training=self.training`, and add noise only in train mode",
+            "network-random",
         )
     alone = run(network, x[1:], output.shape[1:])
     if not _equal(alone, output[1:]):
@@ -446,10 +464,12 @@ def check_eval_mode(network: nn.Module, x: Tensor, output: Tensor) -> None:
             "its output for an image in eval mode depends on the other images of the "
             "batch"
         )
+        norms = []
         for key, norm in batch_norms(network).items():
             if norm.running_mean is None:
                 message += f"; the batch norm {key} has no running statistics"
-        raise InputError(message)
+                norms.append(key)
+        raise InputError(message, "network-batch", norms=norms)
 
 
 def check_same_function(same: nn.Module, x: Tensor, output: Tensor) -> None:
@@ -465,7 +485,8 @@ def check_same_function(same: nn.Module, x: Tensor, output: Tensor) -> None:
         raise InputError(
             "two networks of the same seed have different outputs; draw everything "
             "with torch and in the constructor, not in the first pass, from its "
-            "images, or with NumPy"
+            "images, or with NumPy",
+            "network-seed",
         )
 
 
@@ -517,7 +538,8 @@ def check_derivatives(train_output: Tensor, output: Tensor, x: Tensor) -> None:
     if not train_output.requires_grad or gradient is None:
         raise InputError(
             "its outputs have no derivative with respect to weights or inputs; "
-            "no_grad, detach, argmax and conversion to integers remove it"
+            "no_grad, detach, argmax and conversion to integers remove it",
+            "network-derivative",
         )
 
 
@@ -542,7 +564,8 @@ def check_leaves(network: nn.Module, train_output: Tensor, output: Tensor) -> No
         raise InputError(
             f"weights of shape {_some(hidden)} are not among its parameters, so they "
             "are never trained; make layers in the constructor, several in an "
-            "nn.ModuleList"
+            "nn.ModuleList",
+            "network-weights",
         )
 
 
@@ -577,7 +600,9 @@ def check_end(network: nn.Module, output: Tensor, shape: Shape) -> list[str]:
     if output.dim() == 2 and function in SQUASHING:
         raise InputError(
             f"it ends in {function}, and training and NADs need the values before it; "
-            "leave it out"
+            "leave it out",
+            "network-end",
+            function=function,
         )
     if output.dim() == 2 and function not in LINEAR:
         with torch.no_grad():  # large noise, since all ReLUs may be off at two images
@@ -613,7 +638,8 @@ def _check_lengths(output: Tensor) -> None:
         raise InputError(
             "its outputs have the same length for all images, as after a softmax or "
             "normalisation, or for a last layer that starts at zero; return the values "
-            "before it"
+            "before it",
+            "network-end",
         )
 
 
@@ -640,7 +666,8 @@ def check_jump(
             "its first pass in train mode sets values that eval mode uses, so the "
             "untrained network is not defined; set them in the constructor, and "
             "replace torch.nn.utils.spectral_norm by "
-            "torch.nn.utils.parametrizations.spectral_norm"
+            "torch.nn.utils.parametrizations.spectral_norm",
+            "network-state",
         )
 
 

@@ -43,7 +43,9 @@ def digests() -> dict[str, str]:
             target = shlex.quote(str(path.resolve()))
             raise InputError(
                 f"{path} is a link to a folder, which DVC does not follow; link its "
-                f"files with `rm {path} && cp -Rs {target} {path.parent}/`"
+                f"files with `rm {path} && cp -Rs {target} {path.parent}/`",
+                "outside-own",
+                path=str(path),
             )
         if path.is_file() and path != OWN / "README.md":
             found[str(path)] = file_digest(path)
@@ -94,7 +96,9 @@ def _elsewhere(path: Path) -> InputError:
         path = path.parent
     return InputError(
         f"{path} is outside own/, where DVC would not see its edits; link it with `cp "
-        f"-Rs {shlex.quote(str(path.absolute()))} own/`"
+        f"-Rs {shlex.quote(str(path.absolute()))} own/`",
+        "outside-own",
+        path=str(path),
     )
 
 

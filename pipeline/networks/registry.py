@@ -134,7 +134,9 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
         raise InputError(
             f"the network {name!r} is unknown; {suggest(name, NETWORKS)} Name your own "
             "network module:name, where the module is in own/, and a library's "
-            "torchvision.models:name or timm:name"
+            "torchvision.models:name or timm:name",
+            "unknown-name",
+            name=name,
         )
     return architecture | {"network": NETWORKS[name]}
 
@@ -162,12 +164,16 @@ def constructor(import_path: str) -> Callable[..., nn.Module]:
     make = getattr(imported, attribute, None)
     if make is None:
         raise InputError(
-            f"the network {import_path}: {suggest(attribute, dir(imported))}"
+            f"the network {import_path}: {suggest(attribute, dir(imported))}",
+            "unknown-name",
+            name=attribute,
         )
     if not callable(make) or isinstance(make, nn.Module):
         raise InputError(
             f"{import_path} is a {type(make).__name__}; name a class or a function "
-            "that returns a network"
+            "that returns a network",
+            "wrong-type",
+            name=import_path,
         )
     package = module.partition(".")[0]
     return LIBRARIES[package](make) if package in LIBRARIES else make

@@ -84,11 +84,14 @@ def main(arguments: argparse.Namespace) -> None:
     architectures = parse_networks(arguments.networks, shape)
     if arguments.weights and len(architectures) > 1:
         raise InputError(
-            f"--weights are of one network, and {len(architectures)} are named"
+            f"--weights are of one network, and {len(architectures)} are named",
+            "conflict",
+            names=list(architectures),
         )
     if bool(arguments.weights) != bool(arguments.images):
         raise InputError(
-            "give --weights and --images, the images that it knows, together"
+            "give --weights and --images, the images that it knows, together",
+            "conflict",
         )
     notices = []
     for specification in architectures.values():  # NADs are of one output

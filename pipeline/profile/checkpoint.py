@@ -101,7 +101,8 @@ def measure(
     if not math.isfinite(after.mean):
         raise InputError(
             f"the gradients of {weights} at these images are not finite; look for "
-            "weights that are not, or give the images with which it was trained"
+            "weights that are not, or give the images with which it was trained",
+            "not-finite",
         )
     untrained = []
     for number, part in enumerate(some.tensor_split(UNTRAINED)):
@@ -158,13 +159,17 @@ def read_weights(path: str) -> Weights:
     try:
         return safetensors.torch.load_file(path)
     except OSError as error:
-        raise InputError(f"--weights {path} cannot be read: {error}") from None
+        raise InputError(
+            f"--weights {path} cannot be read: {error}", "unreadable-file", path=path
+        ) from None
     except safetensors.SafetensorError as error:
         raise InputError(
             f"--weights {path} is not a safetensors file ({error}); where you can load "
             "the network, write one with `safetensors.torch.save_file({name: "
             "value.contiguous().clone() for name, value in "
-            "network.state_dict().items()}, 'weights.safetensors')`"
+            "network.state_dict().items()}, 'weights.safetensors')`",
+            "unreadable-file",
+            path=path,
         ) from None
 
 
@@ -200,7 +205,9 @@ def load(network: nn.Module, stored: Weights, path: str) -> list[str]:
         raise InputError(
             f"--weights {path} are not those of this network: {reason}. Give the "
             "arguments with which it was trained, its channels in --input CxHxW, and "
-            "--images with one class for each output"
+            "--images with one class for each output",
+            "wrong-shape",
+            path=path,
         ) from None
     return notices
 

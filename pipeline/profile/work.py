@@ -133,7 +133,9 @@ def train(plan: Plan, nads: Mapping[str, NADs], device: torch.device) -> pd.Data
         _, failures = run.train(missing, data, device, store)
     for job, error in failures:
         if isinstance(error, Diverged):
-            raise InputError(f"{job.cell['architecture']}: {error}; set it with --lr")
+            name = job.cell["architecture"]
+            message = f"{name}: {error}; set it with --lr"
+            raise InputError(message, "not-finite", name=name)
         raise error
     outcomes = {job.key: store.get(job.key) for job in jobs}
     trained = run.tables(jobs, outcomes, experiment.coordinates)["training"]

@@ -9,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 from hand_overs import lay_down_plans
+from refusals import refused
 from small_images import class_folders, official, pack
 from torchvision.datasets import CIFAR10
 
@@ -49,8 +50,9 @@ def test_the_path_comes_before_the_variable(tmp_path, monkeypatch):
 
 
 def test_a_wrong_path_is_refused_and_no_reason_for_digits(tmp_path, monkeypatch):
-    monkeypatch.setenv("CIFAR10", str(tmp_path / "missing"))
-    with pytest.raises(InputError):
+    missing = str(tmp_path / "missing")
+    monkeypatch.setenv("CIFAR10", missing)
+    with refused("missing-file", path=missing):
         find(ImageSettings(None, NOWHERE, "digits"))
 
 
@@ -62,8 +64,9 @@ def test_an_archive_with_its_md5_is_downloaded_once(tmp_path, monkeypatch, mirro
     whole = archive.read_bytes()
     monkeypatch.setattr(CIFAR10, "tgz_md5", hashlib.md5(whole).hexdigest())
     archive.write_bytes(whole[:-100])
-    with pytest.raises(InputError):
+    with pytest.raises(InputError) as caught:
         find(ImageSettings(None, mirror, None))
+    assert (caught.value.kind, caught.value.fields) == ("download", {"url": mirror})
     archive.write_bytes(whole)
     images = find(ImageSettings(None, mirror, None))
     assert images.source == f"official batches in {CIFAR10.filename}"
@@ -81,7 +84,7 @@ def test_without_a_network_digits_replace_cifar10_with_a_notice(capsys):
 
 @pytest.mark.parametrize("url", [NOWHERE, "cifar.tar"])
 def test_without_a_fallback_a_failed_download_is_an_error(url):
-    with pytest.raises(InputError):
+    with refused("download", url=url):
         find(ImageSettings(None, url, None))
 
 

@@ -5,11 +5,11 @@ import sys
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from pipeline.networks import own
 from pipeline.networks.dry_run import dry_run
 from pipeline.project.artifacts import file_digest
-from pipeline.project.errors import InputError
 
 NETWORK = """
 from torch import nn
@@ -28,7 +28,7 @@ def write(folder, *paths):
 
 def run_the_command_of(action):
     """Run the command in the message with which an action is refused."""
-    with pytest.raises(InputError) as caught:
+    with refused("outside-own") as caught:
         action()
     subprocess.run(str(caught.value).split("`")[1], shell=True, check=True)
 

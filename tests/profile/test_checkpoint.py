@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from refusals import refused
 from small_images import class_folders, pack
 
 from pipeline import networks
 from pipeline.images import sources
 from pipeline.profile import checkpoint
-from pipeline.project.errors import InputError
 
 SHAPE = (1, 8, 8)
 LINEAR = networks.specification({"network": "logreg", "side": 8})
@@ -91,7 +91,7 @@ def test_weights_of_zero_have_no_response(images, network, weights):
 
 def test_weights_that_are_nan_are_refused(images, network, weights):
     save_multiple(network, np.nan, weights)
-    with pytest.raises(InputError, match="not finite"):
+    with refused("not-finite"):
         measure(LINEAR, SHAPE, weights, str(images))
 
 
@@ -119,8 +119,9 @@ def test_a_pickle_is_refused_and_never_read(tmp_path):
     (tmp_path / "text.pt").write_text("version https://git-lfs.github.com/spec/v1")
     torch.save({"weight": torch.ones(1)}, tmp_path / "weights.pt")
     for name in ("code.pt", "text.pt", "none.pt", "weights.pt"):
-        with pytest.raises(InputError, match="--weights"):
-            checkpoint.read_weights(str(tmp_path / name))
+        path = str(tmp_path / name)
+        with refused("unreadable-file", path=path):
+            checkpoint.read_weights(path)
     assert not (tmp_path / "ran").exists()
 
 
@@ -130,5 +131,5 @@ def test_weights_of_another_network_are_refused_with_what_to_do(network, change)
     stored = networks.build(LINEAR, *sizes, 0).state_dict()
     if change == "names":
         stored["other.scale"] = torch.ones(1)
-    with pytest.raises(InputError, match="--input CxHxW"):
+    with refused("wrong-shape", path="file"):
         checkpoint.load(network, stored, "file")
