@@ -112,7 +112,7 @@ class Mistakes:
             parent = (*layers[-1], *keys[:-1])
             self.add(
                 parent,
-                f": the key {keys[-1]!r} is missing",
+                f": the key {keys[-1]!r} is missing; add it",
                 "missing-key",
                 name=keys[-1],
             )
