@@ -9,6 +9,7 @@ import numpy as np
 from torch import nn
 from tqdm import tqdm
 
+from pipeline.nads import arguments
 from pipeline.nads.covariance import Candidates, Covariance, count_parts
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
@@ -394,11 +395,18 @@ def estimate(
             "estimate needs a function that builds a new network, such as `lambda: "
             f"Net()`, not a {kind}"
         )
+    step = arguments.number("step", step)
+    networks = arguments.whole_number("networks", networks)
+    seed = arguments.whole_number("seed", seed)
+    if error is not None:
+        error = arguments.number("error", error)
+    if first is not None:
+        first = arguments.whole_number("first", first)
     with prefix_errors("", ValueError):
         averaged = Symmetry.parse(symmetry)
         has_symmetry = symmetry not in ("none", "measured")
-        estimator = Estimator(estimand, method, float(step), point, has_symmetry, False)
-        source = Source(networks, error, tuple(shape), first)
+        estimator = Estimator(estimand, method, step, point, has_symmetry, False)
+        source = Source(networks, error, arguments.input_shape(shape), first)
     output_shape = source.input if estimand == "output" else (1,)
     build = functools.partial(custom.build, make)
     build_contiguous = functools.partial(build, contiguous=True)

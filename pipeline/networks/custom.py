@@ -65,8 +65,10 @@ Build = Callable[[int], nn.Module]
 def usual_defaults() -> Iterator[None]:
     """Context with PyTorch's usual defaults, which undoes changes to them.
 
-    Other people's code may set them for the whole process when it is imported or run.
-    It sees no arguments of the command line, which it would take for its options.
+    A caller may be in `torch.inference_mode` or `torch.autocast`, and its default
+    device a GPU. Other people's code may set them for the whole process when it is
+    imported or run. It sees no arguments of the command line, which it would take for
+    its options.
     """
     dtype = torch.get_default_dtype()
     device = torch.get_default_device()
@@ -74,8 +76,15 @@ def usual_defaults() -> Iterator[None]:
     arguments = sys.argv
     sys.argv = arguments[:1]
     torch.set_default_dtype(torch.float32)
+    is_cpu = device.type == "cpu"
     try:
-        with torch.enable_grad():
+        with (
+            contextlib.nullcontext() if is_cpu else torch.device("cpu"),
+            torch.inference_mode(False),
+            torch.enable_grad(),
+            torch.autocast("cpu", enabled=False),
+            torch.autocast("cuda", enabled=False),
+        ):
             yield
     finally:
         sys.argv = arguments

@@ -122,7 +122,17 @@ def test_leading_directions_only_are_refused():
         controversial(b, leading)
 
 
-def test_nads_without_eigenvalues_raise_the_librarys_error():
+def test_nads_without_eigenvalues_are_refused():
     a, _ = random_pair()
-    with pytest.raises(ValueError, match="infs or NaNs"):
+    with pytest.raises(InputError, match="0 of 4 directions"):
         controversial(a, imported(np.eye(4), SHAPE))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"count": 0}, {"count": 5}, {"count": 1.0}, {"damping": 0}, {"damping": "x"}],
+)
+def test_other_counts_and_dampings_are_refused(arguments):
+    a, b = random_pair()
+    with pytest.raises(InputError, match=next(iter(arguments))):
+        controversial(a, b, **arguments)

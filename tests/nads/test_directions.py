@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from nads_samples import make_sampler, nads_of
 
 from pipeline.nads import NADs, from_file, imported, overlap
@@ -70,9 +71,37 @@ def test_the_overlap_of_spans_has_its_closed_form():
         assert overlap(rotated, basis, k) == pytest.approx(expected)
     assert overlap(basis, imported(np.eye(8)[::-1], (2, 2, 2)), 4) == 0
     assert type(overlap(basis, rotated, 2)) is float
-    for k in (0, 9):
-        with pytest.raises(IndexError, match="out of bounds"):
-            overlap(basis, rotated, k)
+
+
+@pytest.mark.parametrize("k", [0, -1, 17, "3", 3.0, None])
+def test_an_overlap_of_directions_that_nads_do_not_have_is_refused(k):
+    nads = imported(np.eye(16), (1, 4, 4))
+    with pytest.raises(InputError, match="k must be"):
+        overlap(nads, nads, k)
+
+
+def test_an_overlap_with_something_else_is_refused():
+    nads = imported(np.eye(16), (1, 4, 4))
+    with pytest.raises(InputError, match="ndarray"):
+        overlap(nads, np.eye(16), 3)
+    with pytest.raises(InputError, match="4×2×2"):
+        overlap(nads, imported(np.eye(16), (4, 2, 2)), 3)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [torch.eye(16), np.eye(16).tolist(), np.eye(16) * 1j, np.eye(16) == 1, None],
+    ids=["tensor", "list", "complex", "bool", "None"],
+)
+def test_rows_of_another_type_are_refused(rows):
+    with pytest.raises(InputError, match="NumPy array"):
+        imported(rows, (1, 4, 4))
+
+
+@pytest.mark.parametrize("shape", [16, (4, 4), "1x4x4", None])
+def test_a_shape_of_another_type_is_refused(shape):
+    with pytest.raises(InputError, match="shape"):
+        imported(np.eye(16), shape)
 
 
 @pytest.mark.parametrize("shape", [(1, 8, 8), (3, 4, 4), (2, 4, 4)])
