@@ -28,16 +28,11 @@ one training run; *grid*: all cells of an experiment; *direction*: a unit vector
 """
 
 import sys
-import time
 from importlib.util import find_spec
 
-STARTED = time.time()
-"""Time, in seconds since 1970, before this process read any other file of the package.
-"""
-
-if sys.version_info[:2] not in ((3, 11), (3, 12)):
+if not (3, 11) <= sys.version_info[:2] <= (3, 14):
     raise ImportError(
-        "this project needs Python 3.11 or 3.12, and this is "
+        "this project needs Python 3.11 to 3.14, and this is "
         f"{sys.version.split()[0]}; make an environment with one of them, as "
         "README.md says"
     )

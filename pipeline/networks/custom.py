@@ -121,10 +121,35 @@ def load(module: str) -> types.ModuleType:
     """
     folder = str(OWN.absolute())
     if folder not in sys.path:
-        sys.path.insert(0, folder)
+        sys.path.append(folder)
     with step(f"the module {module}, in own/ or installed, cannot be imported"):
-        with usual_defaults():
-            return importlib.import_module(module)
+        sys.path.insert(0, folder)
+        try:
+            with usual_defaults():
+                imported = importlib.import_module(module)
+        except ImportError as error:
+            _check_project(error.name or "")
+            raise
+        finally:
+            # Workers inherit this path, and own/ may have modules of any name.
+            sys.path.remove(folder)
+        _check_project(module)
+        return imported
+
+
+def _check_project(module: str) -> None:
+    """Check that a module of yours does not have the name of this project's package.
+
+    Args:
+        module: Name of a module that is missing, or that has no networks.
+    """
+    package = __name__.partition(".")[0]
+    has_networks = module.startswith(f"{__package__}.")
+    if module.partition(".")[0] == package and not has_networks:
+        raise InputError(
+            f"{module} is looked for in this project, whose package is named "
+            f"{package}; give your {package}.py or {package}/ another name"
+        )
 
 
 def build(

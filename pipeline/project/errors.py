@@ -7,9 +7,11 @@ import errno
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterable, Iterator
 
-import pipeline
+STARTED = time.time()
+"""Time, in seconds since 1970, when this process began to read files of the package."""
 
 WATCHED: set[str] = set()
 """Files of your own, as absolute paths, that are checked for edits beside the modules.
@@ -72,7 +74,7 @@ def check_unchanged(kept: str = KEPT) -> None:
     for path in _source_files() | WATCHED:
         # The inode's time of change, since a file moved here keeps its time of
         # modification.
-        if not os.path.exists(path) or os.stat(path).st_ctime > pipeline.STARTED:
+        if not os.path.exists(path) or os.stat(path).st_ctime > STARTED:
             raise InputError(
                 f"{os.path.relpath(path)} was edited during the run, so results may "
                 f"mix two versions; run it again: {kept}"

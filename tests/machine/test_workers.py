@@ -13,8 +13,8 @@ import pytest
 import threadpoolctl
 import torch
 
-import pipeline
 from pipeline.machine import worker, workers
+from pipeline.project import errors
 from pipeline.project.errors import InputError, check_unchanged
 
 CPU = torch.device("cpu")
@@ -212,7 +212,7 @@ def check(_, job):
 
 def test_a_worker_knows_when_its_command_started(monkeypatch):
     assert run(check, range(3)) == dict.fromkeys(range(3))
-    monkeypatch.setattr(pipeline, "STARTED", 0.0)
+    monkeypatch.setattr(errors, "STARTED", 0.0)
     assert all(
         isinstance(result, InputError) for result in run(check, range(3)).values()
     )
