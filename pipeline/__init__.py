@@ -13,9 +13,12 @@ and "A neural anisotropic view of underspecification in deep learning" (ICLR wor
     evaluate  EXPERIMENT   accuracies, boundaries         -> reports/{experiment}/
     render                 figures and two pages          -> reports/
 
-Stages are verbs and run as `python -m pipeline.train linear_pairs`; the rooms hold
-nouns, which never import a verb. `profile` and `verify` are commands that no stage
-needs.
+    profile   NETWORK      what one network prefers       -> profile-NETWORK/
+    verify                 a run beside an earlier one
+
+Each runs as `python -m pipeline.train linear_pairs`, and `--help` describes it. The
+first seven are stages, which `dvc repro` runs; the rooms hold nouns, which never import
+a stage. For your own programs: `pipeline.nads` and `pipeline.profile.profile`.
 
 Folders, from the ground up: project (files and their places, errors); training (one
 trained network); networks, machine, images and measures; nads; experiments; grid (an
@@ -29,6 +32,8 @@ one training run; *grid*: all cells of an experiment; *direction*: a unit vector
 
 import sys
 from importlib.util import find_spec
+
+__version__ = "1.0.0"
 
 if not (3, 11) <= sys.version_info[:2] <= (3, 14):
     raise ImportError(

@@ -172,7 +172,7 @@ def test_values_of_params(path, value, words, shipped):
 @table(
     "old, new, words",
     ("an indented line", "eps2: 0.5", "  eps2: 0.5", "not valid YAML"),
-    ("a key twice", "eps2: 0.5", "eps1: 0.5", "duplicate key"),
+    ("a key twice", "eps2: 0.5", "eps1: 0.5", "in lines"),
 )
 def test_the_text_of_params(old, new, words, tmp_path, monkeypatch):
     text = (ROOT / "params.yaml").read_text(encoding="utf-8")

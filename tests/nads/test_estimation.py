@@ -291,6 +291,15 @@ def test_a_value_of_another_type_is_refused(argument, value):
         estimate(**arguments)
 
 
+def test_a_device_that_is_not_there_is_refused():
+    for device in ("xpu", "gpu", 3, None):
+        with pytest.raises(InputError, match="device"):
+            estimate(make_small, SHAPE, 4, device=device)
+    expected = estimate(make_small, SHAPE, 4)
+    found = estimate(make_small, SHAPE, 4, device=torch.device("cpu"))
+    np.testing.assert_array_equal(found.directions, expected.directions)
+
+
 def test_numbers_of_libraries_are_numbers():
     plain = estimate(make_small, SHAPE, 4, step=10, seed=3)
     other = estimate(
