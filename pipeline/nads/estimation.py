@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
+import torch
 from torch import nn
 from tqdm import auto
 
-from pipeline.machine import workers
 from pipeline.nads import arguments
 from pipeline.nads.covariance import Candidates, Covariance, count_parts
 from pipeline.nads.directions import NADs
@@ -394,8 +394,7 @@ def estimate(
         error: Relative error of C at which the estimate stops.
         first: Number of leading directions, without any D×D matrix.
         seed: Seed of weights and image.
-        device: Type of the device on which the networks run, 'cuda' for a GPU, or
-            'auto'. Weights are drawn on the CPU.
+        device: Where the networks run, 'cuda' for a GPU. Weights are drawn on the CPU.
 
     Raises:
         InputError: For values that cannot be run, for networks as `custom.check` does,
@@ -416,9 +415,10 @@ def estimate(
             "estimate needs a function that builds a new network, such as `lambda: "
             f"Net()`, not a {kind}"
         )
-    device = str(device)
-    if device != "cpu":
-        device = str(workers.find_device(device))
+    with prefix_errors("device: ", AssertionError, RuntimeError, TypeError):
+        device = str(torch.empty(0, device=device or "").device)
+    if device != "cpu":  # as in the pipeline, since TF32 rounds to three digits
+        torch.backends.cudnn.allow_tf32 = False
     step = arguments.number("step", step)
     networks = arguments.whole_number("networks", networks)
     seed = arguments.whole_number("seed", seed)

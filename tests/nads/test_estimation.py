@@ -292,7 +292,7 @@ def test_a_value_of_another_type_is_refused(argument, value):
 
 
 def test_a_device_that_is_not_there_is_refused():
-    for device in ("xpu", "gpu", 3, None):
+    for device in ("xpu", "gpu", None):
         with pytest.raises(InputError, match="device"):
             estimate(make_small, SHAPE, 4, device=device)
     expected = estimate(make_small, SHAPE, 4)
