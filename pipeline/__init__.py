@@ -13,9 +13,12 @@ and "A neural anisotropic view of underspecification in deep learning" (ICLR wor
     evaluate  EXPERIMENT   accuracies, boundaries         -> reports/{experiment}/
     render                 figures and two pages          -> reports/
 
-Stages are verbs and run as `python -m pipeline.train linear_pairs`; the rooms hold
-nouns, which never import a verb. `profile` and `verify` are commands that no stage
-needs.
+    profile   NETWORK      what one network prefers       -> profile-NETWORK/
+    verify                 a run beside an earlier one
+
+Each runs as `python -m pipeline.train linear_pairs`, and `--help` describes it. The
+first seven are stages, which `dvc repro` runs; the rooms hold nouns, which never import
+a stage. For your own programs: `pipeline.nads` and `pipeline.profile.profile`.
 
 Folders, from the ground up: project (files and their places, errors); training (one
 trained network); networks, machine, images and measures; nads; experiments; grid (an
@@ -28,16 +31,13 @@ one training run; *grid*: all cells of an experiment; *direction*: a unit vector
 """
 
 import sys
-import time
 from importlib.util import find_spec
 
-STARTED = time.time()
-"""Time, in seconds since 1970, before this process read any other file of the package.
-"""
+__version__ = "1.0.0"
 
-if sys.version_info[:2] not in ((3, 11), (3, 12)):
+if not (3, 11) <= sys.version_info[:2] <= (3, 14):
     raise ImportError(
-        "this project needs Python 3.11 or 3.12, and this is "
+        "this project needs Python 3.11 to 3.14, and this is "
         f"{sys.version.split()[0]}; make an environment with one of them, as "
         "README.md says"
     )

@@ -12,12 +12,14 @@ from pipeline.images.image_set import SPLITS
 from pipeline.images.settings import SizedImageSettings
 from pipeline.project import artifacts, command
 from pipeline.project.errors import notice, one_sentence
+from pipeline.project.progress import progress
 
 
 def main() -> None:
     """Read the images, sort them, and write them."""
     settings = artifacts.read_plan("images", SizedImageSettings)
-    images = sources.find(settings, settings.size)
+    with progress("reading images"):
+        images = sources.find(settings, settings.size)
     mean, deviation = images.statistics()
     about = {
         "name": images.name,

@@ -23,6 +23,7 @@ from pipeline.machine import workers
 from pipeline.measures.fitted import summary
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
+from pipeline.project.progress import progress
 
 
 def main(name: str) -> None:
@@ -46,12 +47,12 @@ def main(name: str) -> None:
         # Outputs on the test sets are on disk: reading them takes less than starting a
         # process.
         results = workers.run_here(function, work, make_data)
-    for (*_, file), result in tqdm(
-        results, f"evaluate {name}", len(work), disable=None
-    ):
-        if isinstance(result, Exception):
-            raise result
-        outcomes[file] = result
+    title = f"evaluate {name}"
+    with progress(title, len(work), lambda: len(outcomes)):
+        for (*_, file), result in tqdm(results, title, len(work), disable=None):
+            if isinstance(result, Exception):
+                raise result
+            outcomes[file] = result
     rows, sections = zip(*(outcomes[file] for file in files), strict=True)
     tables = evaluation.tables(
         cells, rows, artifacts.read_training(name, "training.csv"), experiment

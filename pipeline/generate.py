@@ -15,6 +15,7 @@ from pipeline import experiments
 from pipeline.experiments.plan import Plan
 from pipeline.project import artifacts, command
 from pipeline.project.errors import notice, one_sentence
+from pipeline.project.progress import progress
 
 
 def main(name: str) -> None:
@@ -31,7 +32,10 @@ def main(name: str) -> None:
     cells = experiment.cells(plan)
     directions = experiment.directions(plan, read_nads)
     images = artifacts.read_images() if experiment.needs_images else None
-    with artifacts.output(artifacts.DATASETS / name) as folder:
+    with (
+        progress(f"generate {name}"),
+        artifacts.output(artifacts.DATASETS / name) as folder,
+    ):
         pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
         if images is not None:
             about = artifacts.read_about_images()

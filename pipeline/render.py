@@ -10,6 +10,7 @@ from pathlib import Path
 from pipeline import experiments
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
+from pipeline.project.progress import progress
 from pipeline.report import run, style
 from pipeline.report.metrics import collect_metrics
 from pipeline.report.page import TITLES, Picture, render_markdown
@@ -23,7 +24,7 @@ def main() -> None:
     """Render every figure again; if one cannot be rendered, the last report stays."""
     report = run.read_run(name for name in experiments.names() if name in PARTS)
     sections = {name: part.make_section(report) for name, part in PARTS.items()}
-    with artifacts.output(artifacts.FIGURES) as figures:
+    with progress("render"), artifacts.output(artifacts.FIGURES) as figures:
         for section in sections.values():
             save(section.pictures, figures)
         runs = {name: [section] for name, section in sections.items()}

@@ -22,6 +22,7 @@ from pipeline.machine import workers
 from pipeline.machine.store import Store, default_folder
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
+from pipeline.project.progress import progress
 
 
 def main(name: str) -> None:
@@ -36,7 +37,12 @@ def main(name: str) -> None:
     jobs = list(of_cells(plan, data, cells, device, machine["engine"]))
     missing = [job for job in jobs if store.get(job.key) is None]
     started = time.monotonic()
-    trained, failed = run.train(missing, data, device, store, machine["engine"])
+
+    def count_finished() -> int:
+        return sum(store.holds(job.key) for job in missing)
+
+    with progress(f"train {name}", len(missing), count_finished):
+        trained, failed = run.train(missing, data, device, store, machine["engine"])
     minutes = (time.monotonic() - started) / 60
     seconds_per_sample = defaultdict(list)
     for job, seconds in trained:

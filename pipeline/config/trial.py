@@ -105,9 +105,11 @@ def _try_network(use: Use) -> None:
     if not registry.is_custom(use.specification["network"]):
         # A network of the table that runs with four channels also runs with one.
         inputs = {shape[1:]: (shape, outputs) for shape, outputs in inputs}.values()
-    printed = set()
-    for shape, outputs in inputs:
-        for text in dry_run(use.specification, shape, outputs, use.steps):
-            if text not in printed:
-                printed.add(text)
-                notice(text)
+    notices = []
+    with own.record_reads() as paths:
+        for shape, outputs in inputs:
+            notices += dry_run(use.specification, shape, outputs, use.steps)
+    if registry.reads_own(use.specification):
+        notices += own.find_reads_elsewhere(use.specification["network"], paths)
+    for text in dict.fromkeys(notices):
+        notice(text)

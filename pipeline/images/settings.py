@@ -13,7 +13,10 @@ from pipeline.training.shapes import SIZE, Size
 VARIABLE = "CIFAR10"
 """The environment variable with a path of images, used where params.yaml has none."""
 
-CONVERT = "convert the images to class folders as docs/extending.md (Images) shows"
+CONVERT = (
+    "save the images as train/<class>/<name>.png and test/<class>/<name>.png, as "
+    "docs/extending.md (Images) shows in a few lines"
+)
 """The end of a sentence that refuses a file or folder."""
 
 

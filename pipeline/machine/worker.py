@@ -14,7 +14,7 @@ import cloudpickle
 import threadpoolctl
 import torch
 
-import pipeline
+from pipeline.project import errors
 from pipeline.project.errors import WATCHED, InputError
 
 ENVIRONMENT = {
@@ -54,7 +54,7 @@ def recipe_of(function: Callable, make_context: Callable) -> bytes:
         function: Called as `function(context, job)`.
         make_context: Called once in each worker.
     """
-    return cloudpickle.dumps((function, make_context, pipeline.STARTED, WATCHED))
+    return cloudpickle.dumps((function, make_context, errors.STARTED, WATCHED))
 
 
 @functools.lru_cache(1)
@@ -66,7 +66,7 @@ def _prepare(recipe: bytes) -> tuple[Callable, Any]:
     # As `workers.find_device` does in the process that asks.
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     function, make_context, started, watched = cloudpickle.loads(recipe)
-    pipeline.STARTED = min(pipeline.STARTED, started)  # for `check_unchanged`
+    errors.STARTED = min(errors.STARTED, started)  # for `check_unchanged`
     WATCHED.update(watched)
     return function, make_context()
 

@@ -4,7 +4,7 @@ Paper 1, §4: C = E_θ[d dᵀ] is the covariance of the input derivative d of an
 network over its initialisation, at one evaluation point x; its eigenvectors in
 decreasing eigenvalue are the NADs. The files compute them in this order: `derivative`,
 `readout`, `jacobian`, `covariance` or `leading`, `symmetry`, `spectrum` and
-`estimation`. The names below are for your own programs (docs/api.md).
+`estimation`. The names below are for your own programs; `help` describes each.
 """
 
 from pipeline.nads.controversial import controversial

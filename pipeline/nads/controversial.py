@@ -3,10 +3,11 @@
 import numpy as np
 import scipy.linalg
 
-from pipeline.nads.directions import NADs
+from pipeline.nads import arguments
+from pipeline.nads.directions import NADs, check_alike
 from pipeline.nads.spectrum import orient
 from pipeline.project.errors import InputError
-from pipeline.training.shapes import as_text, dimension
+from pipeline.training.shapes import dimension
 
 
 def controversial(a: NADs, b: NADs, count: int = 1, damping: float = 0.1) -> np.ndarray:
@@ -32,8 +33,8 @@ def controversial(a: NADs, b: NADs, count: int = 1, damping: float = 0.1) -> np.
         each, by absolute value, is positive. They are not orthogonal in general.
 
     Raises:
-        InputError: The shapes differ, or one of the NADs does not have all D
-            directions.
+        InputError: The shapes differ, one of the NADs does not have all D directions
+            or their eigenvalues, or `count` or `damping` is out of range.
 
     ConvMixer should learn this direction and LeNet should not: a response of 1 is the
     mean over all directions.
@@ -47,24 +48,29 @@ def controversial(a: NADs, b: NADs, count: int = 1, damping: float = 0.1) -> np.
     47.6
     0.1
     """
-    if a.shape != b.shape:
+    check_alike(a, b)
+    dimensions = dimension(a.shape)
+    count = arguments.whole_number("count", count)
+    damping = arguments.number("damping", damping)
+    if not 1 <= count <= dimensions or not 0 < damping < np.inf:
         raise InputError(
-            f"the NADs are for inputs of {as_text(a.shape)} and of {as_text(b.shape)}; "
-            "compare networks with inputs of one shape",
-            "wrong-shape",
-            shapes=(a.shape, b.shape),
+            f"count must be from 1 to {dimensions}, and damping positive, not {count} "
+            f"and {damping:g}",
+            "out-of-range",
+            count=count,
+            damping=damping,
         )
     for nads in (a, b):
         # Missing directions would count as directions without any response.
-        if len(nads.directions) < dimension(nads.shape):
+        known = np.isfinite(nads.eigenvalues).sum()
+        if known < dimensions:
             raise InputError(
-                f"the NADs have {len(nads.directions)} of {dimension(nads.shape)} "
-                "directions; estimate them without `first`",
+                f"the NADs have eigenvalues of {known} of {dimensions} directions; "
+                "estimate them, without `first`",
                 "wrong-shape",
-                directions=len(nads.directions),
+                directions=int(known),
             )
-    damped = _normalised_covariance(b) + damping * np.eye(len(b.directions))
-    dimensions = len(damped)
+    damped = _normalised_covariance(b) + damping * np.eye(dimensions)
     _, vectors = scipy.linalg.eigh(
         _normalised_covariance(a),
         damped,

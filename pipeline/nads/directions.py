@@ -8,6 +8,7 @@ import typing
 
 import numpy as np
 
+from pipeline.nads import arguments
 from pipeline.nads.spectrum import overlaps
 from pipeline.project.errors import InputError
 from pipeline.training.shapes import as_text
@@ -165,13 +166,52 @@ def overlap(a: NADs, b: NADs, k: int) -> float:
         The mean squared cosine of the angles between the spans: 1 for equal spans, 0
         for orthogonal spans, k/D by chance.
 
+    Raises:
+        InputError: For NADs of other inputs, and for a k that one of them does not
+            have.
+
     >>> import numpy as np
     >>> pixels = imported(np.eye(4), (1, 2, 2))
     >>> reverse = imported(np.eye(4)[::-1], (1, 2, 2))
     >>> [round(overlap(pixels, reverse, k), 2) for k in (1, 2, 3, 4)]
     [0.0, 0.0, 0.67, 1.0]
     """
+    check_alike(a, b)
+    k = arguments.whole_number("k", k)
+    if not 1 <= k <= min(len(a), len(b)):
+        raise InputError(
+            f"k must be from 1 to {min(len(a), len(b))}, the number of directions, not "
+            f"{k}",
+            "out-of-range",
+            k=k,
+        )
     return float(overlaps(a.directions[:k] @ b.directions[:k].T)[k - 1])
+
+
+def check_alike(a: NADs, b: NADs) -> None:
+    """Check that two arguments are NADs for inputs of the same shape.
+
+    Args:
+        a: The first argument.
+        b: The second argument.
+
+    Raises:
+        InputError: If they are not.
+    """
+    for nads in (a, b):
+        if not isinstance(nads, NADs):
+            raise InputError(
+                f"NADs are needed, not a {type(nads).__name__}; `imported` makes NADs "
+                "of an array",
+                "wrong-type",
+            )
+    if a.shape != b.shape:
+        raise InputError(
+            f"the NADs are for inputs of {as_text(a.shape)} and of {as_text(b.shape)}; "
+            "compare networks with inputs of one shape",
+            "wrong-shape",
+            shapes=(a.shape, b.shape),
+        )
 
 
 def imported(
@@ -190,14 +230,23 @@ def imported(
         NADs with D directions.
 
     Raises:
-        InputError: Unless the rows have the right shape and are orthonormal within
-            0.001.
+        InputError: Unless the rows are an array of real numbers with the right shape
+            and orthonormal within 0.001.
 
     >>> import numpy as np
     >>> imported(np.eye(4)[:2], (1, 2, 2))
     4 NADs of 1×2×2 inputs, made elsewhere
     """
+    shape = arguments.input_shape(shape)
     dimension = math.prod(shape)
+    if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "fiu":
+        kind = getattr(rows, "dtype", type(rows).__name__)
+        raise InputError(
+            f"{origin} must be a NumPy array of real numbers, not {kind}; convert it "
+            "with numpy.asarray",
+            "wrong-type",
+            path=origin,
+        )
     if rows.ndim != 2 or rows.shape[1] != dimension or not 0 < len(rows) <= dimension:
         raise InputError(
             f"{origin} has the shape {rows.shape}; give (K, {dimension}) with K ≤ "
@@ -224,7 +273,7 @@ def imported(
     indices = np.arange(dimension)
     return NADs(
         directions=np.concatenate([rows, basis[len(rows) :]]),
-        shape=tuple(shape),
+        shape=shape,
         eigenvalues=unknown,
         standard_errors=unknown,
         nearby=np.stack([indices, indices], 1),
@@ -254,7 +303,7 @@ def from_file(path: str, shape: tuple[int, ...]) -> NADs:
     try:
         with open(path, "rb") as file:
             rows = np.lib.format.read_array(file, allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:
         raise InputError(
             f"the NADs {path} cannot be read: {error}; name a .npy file of numbers",
             "unreadable-file",

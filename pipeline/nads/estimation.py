@@ -3,12 +3,15 @@
 import dataclasses
 import functools
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
+import torch
 from torch import nn
-from tqdm import tqdm
+from tqdm import auto
 
+from pipeline.nads import arguments
 from pipeline.nads.covariance import Candidates, Covariance, count_parts
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
@@ -25,6 +28,7 @@ from pipeline.nads.symmetry import ORDERS, one_channel
 from pipeline.networks import SYMMETRIES, Symmetry, custom
 from pipeline.project.errors import InputError, notice, prefix_errors
 from pipeline.project.limits import free_memory
+from pipeline.project.progress import progress, shows_bars
 from pipeline.training.shapes import as_text
 
 FIRST_CHECK = 4
@@ -32,6 +36,9 @@ FIRST_CHECK = 4
 
 CHECK_GROWTH = 1.2
 """Growth of the number of networks between two checks."""
+
+SLOW = 2048
+"""Size of C from which its decomposition takes about a minute."""
 
 Accumulator = Covariance | Candidates | Leading
 
@@ -95,24 +102,26 @@ class Estimation:
         Args:
             compute: Yields the number of each network with its Jacobian, or with the
                 exception that ended it. It takes the numbers one by one.
-            description: Text of the progress bar.
+            description: Text of the progress bar or lines.
 
         Raises:
             Exception: Of a network that cannot be run.
         """
-        results = tqdm(
+        results = auto.tqdm(
             compute(self.sampler, self._missing_numbers()),
             desc=description,
             total=self.networks,
             unit="network",
-            disable=None,
+            disable=not shows_bars(),
         )
-        for number, jacobian in results:
-            if isinstance(jacobian, Exception):
-                raise jacobian
-            # The loop runs to its end, which keeps the workers for the next estimate.
-            # Networks that were under way when no further was needed are left out.
-            self.add(number, jacobian)
+        with progress(description, self.networks, lambda: self.accumulator.count):
+            for number, jacobian in results:
+                if isinstance(jacobian, Exception):
+                    raise jacobian
+                # The loop runs to its end, which keeps the workers for the next
+                # estimate. Networks that were under way when no further was needed are
+                # left out.
+                self.add(number, jacobian)
 
     def _missing_numbers(self) -> Iterator[int]:
         for number in range(self.networks):
@@ -143,8 +152,14 @@ class Estimation:
                 "finite; take another step, or look at what the network does with such "
                 "inputs"
             )
+        size = math.prod(accumulator.shape)
+        work = f"decomposing C, {size:,} × {size:,}"
+        if size >= SLOW and isinstance(accumulator, Covariance):
+            print(work, file=sys.stderr, flush=True)
+        with progress(work):
+            decomposition = _decompose(accumulator)
         nads = dataclasses.replace(
-            _decompose(accumulator),
+            decomposition,
             error=error,
             split_half=split_half,
             estimand=estimator.estimand,
@@ -354,26 +369,32 @@ def estimate(
     error: float | None = None,
     first: int | None = None,
     seed: int = 0,
+    device: str = "cpu",
 ) -> NADs:
     """Estimate the NADs of the untrained networks that `make()` builds (paper 1, §4).
 
-    See docs/api.md.
+    The call works inside `torch.inference_mode` and `torch.autocast` too.
 
     Args:
         make: Builds a torch module from (N, C, H, W) to (N, 1), its weights drawn by
             torch in each call.
         shape: (C, H, W) of one input.
         networks: Number of networks, at most.
-        estimand: See `pipeline.nads.estimator.Estimator`.
-        method: See `pipeline.nads.estimator.Estimator`.
-        step: See `pipeline.nads.estimator.Estimator`.
-        point: See `pipeline.nads.estimator.Estimator`.
+        estimand: 'secant', (f(x + h eᵢ) − f(x − h eᵢ)) / 2h, as the published NADs;
+            'gradient', ∇f(x), the formula as printed; or 'output', f(x) itself, of
+            networks from images to images.
+        method: 'readout' averages exactly over the weights of the last linear layer;
+            'plain' takes one vector of each network.
+        step: The secant's half-width h, in units of the input.
+        point: The image x: 'normal', one standard-normal image; 'many', a new one for
+            each network; or 'zero'.
         symmetry: The symmetry over which C is averaged: 'none', 'transposition' or
             'square', or 'measured', that of the smallest error; with '+channels' at its
             end also over the channels.
         error: Relative error of C at which the estimate stops.
         first: Number of leading directions, without any D×D matrix.
         seed: Seed of weights and image.
+        device: Where the networks run, 'cuda' for a GPU. Weights are drawn on the CPU.
 
     Raises:
         InputError: For values that cannot be run, for networks as `custom.check` does,
@@ -394,11 +415,22 @@ def estimate(
             "estimate needs a function that builds a new network, such as `lambda: "
             f"Net()`, not a {kind}"
         )
+    with prefix_errors("device: ", AssertionError, RuntimeError, TypeError):
+        device = str(torch.empty(0, device=device or "").device)
+    if device != "cpu":  # as in the pipeline, since TF32 rounds to three digits
+        torch.backends.cudnn.allow_tf32 = False
+    step = arguments.number("step", step)
+    networks = arguments.whole_number("networks", networks)
+    seed = arguments.whole_number("seed", seed)
+    if error is not None:
+        error = arguments.number("error", error)
+    if first is not None:
+        first = arguments.whole_number("first", first)
     with prefix_errors("", ValueError):
         averaged = Symmetry.parse(symmetry)
         has_symmetry = symmetry not in ("none", "measured")
-        estimator = Estimator(estimand, method, float(step), point, has_symmetry, False)
-        source = Source(networks, error, tuple(shape), first)
+        estimator = Estimator(estimand, method, step, point, has_symmetry, False)
+        source = Source(networks, error, arguments.input_shape(shape), first)
     output_shape = source.input if estimand == "output" else (1,)
     build = functools.partial(custom.build, make)
     build_contiguous = functools.partial(build, contiguous=True)
@@ -406,7 +438,7 @@ def estimate(
         build = build_contiguous
     for text in custom.check("the network", build, source.input, output_shape):
         notice(text)
-    sampler = Sampler(build, source.input, (seed, "library"), estimator)
+    sampler = Sampler(build, source.input, (seed, "library"), estimator, device)
     estimation = start_estimate(sampler, source, averaged)
     estimation.run(run_in_process, "NADs")
     return estimation.nads()

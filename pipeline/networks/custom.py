@@ -65,8 +65,10 @@ Build = Callable[[int], nn.Module]
 def usual_defaults() -> Iterator[None]:
     """Context with PyTorch's usual defaults, which undoes changes to them.
 
-    Other people's code may set them for the whole process when it is imported or run.
-    It sees no arguments of the command line, which it would take for its options.
+    A caller may be in `torch.inference_mode` or `torch.autocast`, and its default
+    device a GPU. Other people's code may set them for the whole process when it is
+    imported or run. It sees no arguments of the command line, which it would take for
+    its options.
     """
     dtype = torch.get_default_dtype()
     device = torch.get_default_device()
@@ -74,8 +76,15 @@ def usual_defaults() -> Iterator[None]:
     arguments = sys.argv
     sys.argv = arguments[:1]
     torch.set_default_dtype(torch.float32)
+    is_cpu = device.type == "cpu"
     try:
-        with torch.enable_grad():
+        with (
+            contextlib.nullcontext() if is_cpu else torch.device("cpu"),
+            torch.inference_mode(False),
+            torch.enable_grad(),
+            torch.autocast("cpu", enabled=False),
+            torch.autocast("cuda", enabled=False),
+        ):
             yield
     finally:
         sys.argv = arguments
@@ -115,10 +124,37 @@ def load(module: str) -> types.ModuleType:
     """
     folder = str(OWN.absolute())
     if folder not in sys.path:
-        sys.path.insert(0, folder)
+        sys.path.append(folder)
     with step(f"the module {module}, in own/ or installed, cannot be imported"):
-        with usual_defaults():
-            return importlib.import_module(module)
+        sys.path.insert(0, folder)
+        try:
+            with usual_defaults():
+                imported = importlib.import_module(module)
+        except ImportError as error:
+            _check_project(error.name or "")
+            raise
+        finally:
+            # Workers inherit this path, and own/ may have modules of any name.
+            sys.path.remove(folder)
+        _check_project(module)
+        return imported
+
+
+def _check_project(module: str) -> None:
+    """Check that a module of yours does not have the name of this project's package.
+
+    Args:
+        module: Name of a module that is missing, or that has no networks.
+    """
+    package = __name__.partition(".")[0]
+    has_networks = module.startswith(f"{__package__}.")
+    if module.partition(".")[0] == package and not has_networks:
+        raise InputError(
+            f"{module} is looked for in this project, whose package is named "
+            f"{package}; give your {package}.py or {package}/ another name",
+            "conflict",
+            name=module,
+        )
 
 
 def build(

@@ -5,7 +5,7 @@ import math
 
 from torch import nn
 
-from pipeline.networks import custom, own, registry
+from pipeline.networks import custom, registry
 from pipeline.networks.registry import CONTIGUOUS, Specification
 from pipeline.project.errors import prefix_errors
 from pipeline.training.shapes import Shape, as_text
@@ -36,12 +36,9 @@ def dry_run(
     import_path = specification["network"]
     notices = []
     if registry.is_custom(import_path):
-        with own.record_reads() as paths:
-            notices += _try_custom(specification, shape, outputs)
-            network = registry.build(specification, shape[0], outputs, 0)
+        notices += _try_custom(specification, shape, outputs)
+        network = registry.build(specification, shape[0], outputs, 0)
         notices += _find_slow_norms(import_path, network, steps)
-        if registry.reads_own(specification):
-            notices += own.find_reads_elsewhere(import_path, paths)
     else:  # tests check its other properties; the largest networks take seconds
         network = registry.build(specification, shape[0], outputs, 0)
         with prefix_errors(f"{import_path}: "):

@@ -121,20 +121,31 @@ def record_reads() -> Iterator[set[str]]:
         yield paths
 
 
-def find_reads_elsewhere(import_path: str, paths: Iterable[str]) -> list[str]:
-    """Return a sentence on files that no cache key covers.
+def find_data(paths: Iterable[str]) -> list[str]:
+    """Return the files that may be a network's data.
 
     Hidden files, such as the caches of libraries, and temporary files do not count.
+
+    Args:
+        paths: Absolute paths of the files that the network read.
+    """
+    files = []
+    for path in sorted(paths):
+        is_data = "/." not in path and not path.startswith(SYSTEM)
+        installed = any(folder in path for folder in INSTALLED)
+        if is_data and not installed and os.path.isfile(path):
+            files.append(path)
+    return files
+
+
+def find_reads_elsewhere(import_path: str, paths: Iterable[str]) -> list[str]:
+    """Return a sentence on data that no cache key covers.
 
     Args:
         import_path: `package.module:name` of the network.
         paths: Absolute paths of the files that it read.
     """
-    files = []
-    for path in sorted(paths):
-        is_data = "/." not in path and not path.startswith(SYSTEM)
-        if is_data and not _is_known(path) and os.path.isfile(path):
-            files.append(path)
+    files = [path for path in find_data(paths) if not _is_known(path)]
     if not files:
         return []
     names = textwrap.shorten(", ".join(files), 200)

@@ -97,7 +97,7 @@ class Symmetry:
     @classmethod
     def parse(cls, name: str) -> typing.Self:
         """Return the symmetry of a name such as square or square+channels."""
-        square = name.removesuffix("+channels")
+        square = str(name).removesuffix("+channels")
         return cls(square, square != name)
 
     def __str__(self) -> str:
@@ -222,7 +222,7 @@ def symmetry(specification: Specification) -> Symmetry:
     if is_custom(import_path):
         try:
             return Symmetry.parse(stated)
-        except (AttributeError, ValueError):
+        except ValueError:
             return Symmetry("measured")
     if callable(stated):
         stated = stated(**keywords(specification))

@@ -14,24 +14,28 @@ was stopped resumes when it runs again.
 """
 
 import argparse
+import contextlib
+import json
+import math
 import os
 import re
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import threadpoolctl
 import torch
 from ruamel.yaml import YAML
 
-from pipeline import networks
+from pipeline import __version__, networks
 from pipeline.experiments.plan import Plan
 from pipeline.images.sources import cache_folder
 from pipeline.machine import code, store, workers
 from pipeline.nads.estimator import NADsPlan
-from pipeline.networks import Shape, Specification
+from pipeline.networks import Shape, Specification, own
 from pipeline.networks.dry_run import dry_run
-from pipeline.profile import checkpoint, page, plan, words, work
+from pipeline.profile import checkpoint, page, plan, work
 from pipeline.project import command
 from pipeline.project.errors import InputError, notice, one_sentence
 from pipeline.report.labels import label
@@ -78,8 +82,38 @@ def parse_shape(text: str) -> Shape:
     return channels, height, width
 
 
+def parse_minutes(text: str) -> float:
+    """Parse a positive number of minutes."""
+    minutes = float(text)
+    if not 0 < minutes < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no positive number of minutes")
+    return minutes
+
+
 def main(arguments: argparse.Namespace) -> None:
-    """Profile the networks and write the page."""
+    """Profile the networks, write the page, and print how far it can be trusted."""
+    log = sys.stderr if arguments.json else sys.stdout
+    with contextlib.redirect_stdout(log):
+        found = run(arguments)
+        print(found["page"])
+        texts = [network["trust"] for network in found["networks"].values()]
+        print("trust: " + ". ".join(texts))
+    if arguments.json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Profile the networks, and write the page.
+
+    Args:
+        arguments: The command line.
+
+    Returns:
+        The results as values that JSON has.
+
+    Raises:
+        InputError: For what cannot be profiled.
+    """
     shape = arguments.input
     architectures = parse_networks(arguments.networks, shape)
     if arguments.weights and len(architectures) > 1:
@@ -90,12 +124,14 @@ def main(arguments: argparse.Namespace) -> None:
         )
     if bool(arguments.weights) != bool(arguments.images):
         raise InputError(
-            "give --weights and --images, the images that it knows, together",
+            "give --weights and --images together, in Python a trained module and its "
+            "images",
             "conflict",
         )
     notices = []
-    for specification in architectures.values():  # NADs are of one output
-        notices += dry_run(specification, shape, 1)
+    with own.record_reads() as paths:
+        for specification in architectures.values():  # NADs are of one output
+            notices += dry_run(specification, shape, 1)
     device = workers.find_device("auto")
     trained = None
     if arguments.weights:
@@ -121,7 +157,11 @@ def main(arguments: argparse.Namespace) -> None:
         f"at most {sizes.untrained:,} untrained networks ({sizes.estimand}), and "
         f"{sizes.seeds} × {sizes.indices} trained ones on {sizes.samples:,} samples"
     )
-    nads_plan, sweep, profiles = measure(architectures, arguments, sizes, device)
+    files = plan.digest_own_files(own.find_data(paths))
+    nads_plan = plan.plan_nads(
+        architectures, shape, sizes.estimand, sizes.untrained, files
+    )
+    sweep, profiles = measure(nads_plan, sizes, arguments.lr, device)
     page.write(
         folder,
         profiles,
@@ -131,41 +171,39 @@ def main(arguments: argparse.Namespace) -> None:
         command=shlex.join(["python", "-m", "pipeline.profile", *sys.argv[1:]]),
         notices=notices,
     )
-    print(folder / "index.html")
-    texts = [words.describe_trust(profile) for profile in profiles.values()]
-    print("trust: " + ". ".join(texts))
+    found = {
+        "page": str(folder / "index.html"),
+        "networks": {name: profile.tabulate() for name, profile in profiles.items()},
+        "notices": notices,
+    }
+    if trained:
+        found["trained"] = trained.tabulate()
+    return found
 
 
 def measure(
-    architectures: dict[str, Specification],
-    arguments: argparse.Namespace,
-    sizes: plan.Sizes,
-    device: torch.device,
-) -> tuple[NADsPlan, Plan, dict[str, page.Profile]]:
+    nads_plan: NADsPlan, sizes: plan.Sizes, lr: float, device: torch.device
+) -> tuple[Plan, dict[str, page.Profile]]:
     """Estimate NADs and train networks along them.
 
     Args:
-        architectures: Specifications by name.
-        arguments: The command line.
+        nads_plan: The plan of the NADs.
         sizes: The sizes of the work.
+        lr: Learning rate of the first step.
         device: Where the work is done.
 
     Returns:
-        The plans of both, and what was found of each network, by name.
+        The plan of the trained networks, and what was found of each network, by name.
     """
-    own = plan.digest_own_files()
-    nads_plan = plan.plan_nads(
-        architectures, arguments.input, sizes.estimand, sizes.untrained, own
-    )
     nads, responses = work.estimate(nads_plan, device)
-    sweep = plan.plan_sweep(nads_plan, nads, sizes, arguments.lr)
+    sweep = plan.plan_sweep(nads_plan, nads, sizes, lr)
     results = work.train(sweep, nads, device)
     profiles = {}
-    for name, specification in architectures.items():
+    for name, member in sweep.members.items():
         rows = results[results["architecture"] == name]
-        text = label(specification, arguments.input)
+        text = label(member.specification, member.input)
         profiles[name] = page.Profile(text, nads[name], responses[name], rows)
-    return nads_plan, sweep, profiles
+    return sweep, profiles
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -187,7 +225,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--minutes",
-        type=float,
+        type=parse_minutes,
         default=10,
         help="about how long it takes (%(default)s)",
     )
@@ -208,6 +246,12 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--output", metavar="FOLDER", help="where everything goes (profile-NETWORK)"
     )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the results as JSON on stdout, and everything else on stderr",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
     return parser.parse_intermixed_args(words)
 
 

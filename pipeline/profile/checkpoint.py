@@ -6,6 +6,7 @@ import math
 import os
 import textwrap
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import safetensors.torch
@@ -20,6 +21,7 @@ from pipeline.measures.gradients import output_gradients
 from pipeline.networks import Shape, Specification
 from pipeline.profile.response import Response
 from pipeline.project.errors import InputError
+from pipeline.project.progress import progress
 from pipeline.training import loop, pictures, seeds
 
 IMAGES = 1000  # test images, at most
@@ -58,6 +60,11 @@ class Checkpoint:
     after: Response
     notices: list[str]
 
+    def tabulate(self) -> dict[str, Any]:
+        """Return the results as values that JSON has."""
+        keys = ("images", "classes", "tested", "accuracy", "answers")
+        return {key: getattr(self, key) for key in keys}
+
     def directions(self, count: int) -> np.ndarray:
         """Return the first eigenvectors (K, D) of C, `count` of them or fewer."""
         rows = self.after.rows
@@ -89,7 +96,8 @@ def measure(
         InputError: If the weights are not this network's.
     """
     stored = read_weights(weights)
-    source = sources.read(images, shape[1:])
+    with progress("reading images"):
+        source = sources.read(images, shape[1:])
     classes = len(source.classes)
     network = networks.build(specification, shape[0], classes, 0)
     notices = [*source.notices, *load(network, stored, weights)]
@@ -203,9 +211,9 @@ def load(network: nn.Module, stored: Weights, path: str) -> list[str]:
     except RuntimeError as error:
         reason = textwrap.shorten(str(error), 400)
         raise InputError(
-            f"--weights {path} are not those of this network: {reason}. Give the "
-            "arguments with which it was trained, its channels in --input CxHxW, and "
-            "--images with one class for each output",
+            f"the weights of {path} are not those of this network: {reason}. Give the "
+            "arguments with which it was trained, the shape of its inputs (--input "
+            "CxHxW), and images with one class for each output",
             "wrong-shape",
             path=path,
         ) from None

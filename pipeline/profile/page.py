@@ -3,8 +3,10 @@
 import collections
 import dataclasses
 import functools
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib.colors
 import numpy as np
@@ -60,6 +62,20 @@ class Profile:
     def fitted(self) -> int:
         """The number of trained networks that fit their training set."""
         return int(fitted(self.rows).sum())
+
+    def tabulate(self) -> dict[str, Any]:
+        """Return the results as values that JSON has."""
+        accuracies = self.accuracies.reset_index().to_json(orient="records")
+        return {
+            "label": self.label,
+            "trust": words.describe_trust(self),
+            "relative_error": round(self.nads.error, 4),
+            "untrained": self.nads.networks,
+            "estimand": self.nads.estimand,
+            "trained": len(self.rows),
+            "fitted": self.fitted,
+            "accuracies": json.loads(accuracies),
+        }
 
 
 def write(

@@ -8,7 +8,7 @@ import sys
 import sysconfig
 import time
 import timeit
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -297,10 +297,16 @@ def choose_amplitude(dimension: int, samples: int) -> float:
     return SIGMA * (REACH * ((dimension - 1) / samples) ** 0.5) ** 0.5
 
 
-def digest_own_files() -> dict[str, str]:
-    """The sha256, by path, of the loaded modules that are not installed."""
+def digest_own_files(data: Iterable[str]) -> dict[str, str]:
+    """Return the sha256, by path, of the files that determine your own networks.
+
+    They are the loaded modules that are not installed, and their data.
+
+    Args:
+        data: Paths of the data that the networks read.
+    """
     standard_library = Path(sysconfig.get_path("stdlib"))
-    digests = {}
+    digests = {os.path.relpath(path): file_digest(path) for path in data}
     for name, module in sorted(sys.modules.items()):
         path = Path(getattr(module, "__file__", None) or code.PACKAGE)
         installed = (

@@ -1,12 +1,7 @@
 """The work of a profile: NADs and trained networks, by the project's own code and
 cache."""
 
-import contextlib
-import math
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -24,40 +19,8 @@ from pipeline.nads.leading import Leading
 from pipeline.nads.task import Task, make_tasks, run_on_workers
 from pipeline.profile.response import Response
 from pipeline.project.errors import InputError, check_unchanged
+from pipeline.project.progress import progress
 from pipeline.training.loop import Diverged
-
-MINUTE = 60.0  # seconds between two lines of progress
-
-
-@contextlib.contextmanager
-def progress(what: str, total: int, count: Callable[[], int]) -> Iterator[None]:
-    """Print a line a minute while the context lasts, unless a terminal shows a bar.
-
-    Args:
-        what: What is done, in the plural.
-        total: How many there are to do, at most.
-        count: Returns how many are done.
-    """
-    end = threading.Event()
-    start = time.monotonic()
-    before = count()
-
-    def print_lines() -> None:
-        while not end.wait(MINUTE):
-            done = count()
-            minutes = (time.monotonic() - start) / 60
-            left = math.ceil(minutes * (total - done) / max(1, done - before))
-            print(f"  {what}: {done:,} of {total:,}, about {left:,} min left")
-
-    thread = threading.Thread(target=print_lines)
-    if not sys.stderr.isatty():
-        thread.start()
-    try:
-        yield
-    finally:
-        end.set()
-        if thread.ident:
-            thread.join()
 
 
 def estimate(
@@ -88,16 +51,14 @@ def estimate(
 def _estimate_network(task: Task) -> tuple[NADs, Response]:
     estimation = task.estimation
     accumulator = estimation.accumulator
-    what = f"untrained networks of {task.name}"
-    with progress(what, estimation.networks, lambda: accumulator.count):
-        if isinstance(accumulator, Leading):
-            # The cache would hold the first NADs, not the response to all others.
-            estimation.run(run_on_workers, what)
-            nads = estimation.nads()
-            rows = accumulator.rows / np.float32(nads.networks**0.5)
-        else:
-            nads = task.nads()
-            rows = np.sqrt(np.maximum(nads.eigenvalues, 0))[:, None] * nads.directions
+    if isinstance(accumulator, Leading):
+        # The cache would hold the first NADs, not the response to all others.
+        estimation.run(run_on_workers, f"estimate {task.name}")
+        nads = estimation.nads()
+        rows = accumulator.rows / np.float32(nads.networks**0.5)
+    else:
+        nads = task.nads()
+        rows = np.sqrt(np.maximum(nads.eigenvalues, 0))[:, None] * nads.directions
     return nads, Response(rows, nads.shape)
 
 
@@ -127,9 +88,9 @@ def train(plan: Plan, nads: Mapping[str, NADs], device: torch.device) -> pd.Data
     print(f"networks to train: {len(missing)}; cached: {len(jobs) - len(missing)}")
 
     def count_finished() -> int:
-        return sum(store.holds(job.key) for job in jobs)
+        return sum(store.holds(job.key) for job in missing)
 
-    with progress("trained networks", len(jobs), count_finished):
+    with progress("train networks", len(missing), count_finished):
         _, failures = run.train(missing, data, device, store)
     for job, error in failures:
         if isinstance(error, Diverged):

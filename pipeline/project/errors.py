@@ -7,10 +7,12 @@ import errno
 import os
 import signal
 import sys
+import time
 import typing
 from collections.abc import Iterable, Iterator
 
-import pipeline
+STARTED = time.time()
+"""Time, in seconds since 1970, when this process began to read files of the package."""
 
 WATCHED: set[str] = set()
 """Files of your own, as absolute paths, that are checked for edits beside the modules.
@@ -136,7 +138,7 @@ def check_unchanged(kept: str = KEPT) -> None:
     for path in _source_files() | WATCHED:
         # The inode's time of change, since a file moved here keeps its time of
         # modification.
-        if not os.path.exists(path) or os.stat(path).st_ctime > pipeline.STARTED:
+        if not os.path.exists(path) or os.stat(path).st_ctime > STARTED:
             raise InputError(
                 f"{os.path.relpath(path)} changed during the run, so results may mix "
                 f"two versions; run the command again ({kept})",

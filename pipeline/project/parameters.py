@@ -1,10 +1,13 @@
 """params.yaml as a document, read as DVC reads it: YAML 1.2, every key once."""
 
 import typing
+from collections.abc import Iterator
 from pathlib import Path
 
 from ruamel.yaml import YAML
+from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from pipeline.project.errors import InputError
 
@@ -17,8 +20,10 @@ def read(path: Path = PARAMS) -> dict[str, typing.Any]:
     Raises:
         InputError: The file is missing, not in UTF-8, not YAML, or not a mapping.
     """
+    yaml = YAML(typ="safe")
     try:
-        document = YAML(typ="safe").load(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        document = yaml.load(text)
     except FileNotFoundError:
         raise InputError(
             f"{path} is missing; run from the root of the repository",
@@ -28,6 +33,15 @@ def read(path: Path = PARAMS) -> dict[str, typing.Any]:
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path} is not in UTF-8 ({error}); save it in UTF-8",
+            "unreadable-file",
+            path=str(path),
+        ) from None
+    except DuplicateKeyError as error:
+        sentences = list(_find_duplicates(yaml.compose(text)))
+        # Of true and True, which are one key, there is none.
+        sentences = sentences or [f"is not valid YAML: {error.problem}"]
+        raise InputError(
+            "\n".join(f"{path} {sentence}" for sentence in sentences),
             "unreadable-file",
             path=str(path),
         ) from None
@@ -43,6 +57,26 @@ def read(path: Path = PARAMS) -> dict[str, typing.Any]:
             path=str(path),
         )
     return _round_floats(document)
+
+
+def _find_duplicates(node: Node) -> Iterator[str]:
+    """Yield a sentence on each key that a mapping in a document has twice."""
+    if isinstance(node, SequenceNode):
+        for item in node.value:
+            yield from _find_duplicates(item)
+    if isinstance(node, MappingNode):
+        lines = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            name = str(key.value)
+            if name in lines:
+                yield (
+                    f"has the key {name!r} in lines {lines[name]} and {line}; move "
+                    "what is below the second one to the first one, and remove the "
+                    "second"
+                )
+            lines.setdefault(name, line)
+            yield from _find_duplicates(value)
 
 
 def _round_floats(value: typing.Any) -> typing.Any:

@@ -19,14 +19,13 @@ from small_grids import (
     plan_of,
 )
 
-import pipeline
 from pipeline import evaluate, experiments, generate, train
 from pipeline.grid import jobs, run
 from pipeline.grid.data import Data
 from pipeline.grid.forecast import rates
 from pipeline.machine import store
 from pipeline.machine.claims import Claims
-from pipeline.project import artifacts
+from pipeline.project import artifacts, errors
 from pipeline.project.errors import InputError, one_sentence
 from pipeline.training import loop
 
@@ -182,7 +181,7 @@ def test_cells_of_altered_data_are_trained_and_those_of_the_true_data_stay(
 
 
 def test_code_that_was_edited_during_the_run_trains_no_cell(plan, monkeypatch, capsys):
-    monkeypatch.setattr(pipeline, "STARTED", 0.0)
+    monkeypatch.setattr(errors, "STARTED", 0.0)
     with pytest.raises(InputError) as caught:  # it names any of the loaded files
         train.main("linear_pairs")
     assert caught.value.kind == "failed-jobs"

@@ -28,11 +28,10 @@ from small_grids import (
 )
 from structure import ROOT
 
-import pipeline
 from pipeline import estimate, evaluate, generate, train
 from pipeline.machine import workers
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
-from pipeline.project import artifacts
+from pipeline.project import artifacts, errors
 from pipeline.project.errors import InputError
 
 pytest.importorskip(
@@ -188,7 +187,7 @@ def write_module(monkeypatch):
     Path("own").mkdir(exist_ok=True)
     Path("own/older.py").touch()
     time.sleep(0.05)  # the clock of files is behind
-    monkeypatch.setattr(pipeline, "STARTED", time.time())
+    monkeypatch.setattr(errors, "STARTED", time.time())
 
 
 def test_a_worker_that_has_loaded_older_code_ends_the_run(monkeypatch):

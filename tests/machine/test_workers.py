@@ -14,8 +14,8 @@ import threadpoolctl
 import torch
 from refusals import refused
 
-import pipeline
 from pipeline.machine import worker, workers
+from pipeline.project import errors
 from pipeline.project.errors import InputError, check_unchanged
 
 CPU = torch.device("cpu")
@@ -213,7 +213,7 @@ def check(_, job):
 
 def test_a_worker_knows_when_its_command_started(monkeypatch):
     assert run(check, range(3)) == dict.fromkeys(range(3))
-    monkeypatch.setattr(pipeline, "STARTED", 0.0)
+    monkeypatch.setattr(errors, "STARTED", 0.0)
     found = run(check, range(3)).values()
     assert [result.kind for result in found] == ["edited"] * 3
 

@@ -121,7 +121,23 @@ def test_leading_directions_only_are_refused():
             controversial(first, second)
 
 
-def test_nads_without_eigenvalues_raise_the_librarys_error():
+def test_nads_without_eigenvalues_are_refused():
     a, _ = random_pair()
-    with pytest.raises(ValueError, match="infs or NaNs"):
+    with refused("wrong-shape", directions=0):
         controversial(a, imported(np.eye(4), SHAPE))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        ({"count": 0}, "out-of-range"),
+        ({"count": 5}, "out-of-range"),
+        ({"count": 1.0}, "wrong-type"),
+        ({"damping": 0}, "out-of-range"),
+        ({"damping": "x"}, "wrong-type"),
+    ],
+)
+def test_other_counts_and_dampings_are_refused(arguments, kind):
+    a, b = random_pair()
+    with refused(kind):
+        controversial(a, b, **arguments)

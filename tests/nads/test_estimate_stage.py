@@ -11,12 +11,11 @@ from hand_overs import lay_down_plans
 from nads_samples import SECANT, make_sampler, nads_of
 from refusals import refused
 
-import pipeline
 from pipeline import estimate
 from pipeline.machine import store, workers
 from pipeline.nads import imported
 from pipeline.nads.estimator import NADsPlan, Request, Source
-from pipeline.project import artifacts
+from pipeline.project import artifacts, errors
 
 NETWORK = {"network": "pipeline.networks.mlp:MLP", "hidden": [9, 5], "side": 8}
 METRICS = artifacts.REPORTS / "nads.json"
@@ -133,7 +132,7 @@ def test_the_symmetry_of_your_own_network_is_measured(
 ):
     monkeypatch.syspath_prepend(folder)
     (folder / "mine.py").write_text(OWN)
-    monkeypatch.setattr(pipeline, "STARTED", time.time() + 1)  # later than the file
+    monkeypatch.setattr(errors, "STARTED", time.time() + 1)  # later than the file
     source = Source(24, input=(2, 6, 6))
     write_plan({"mine": source}, {"network": "mine:flat"}, own=["mine.py"])
     estimate.main()

@@ -23,6 +23,7 @@ from pipeline.nads.jacobian import Sampler
 from pipeline.nads.leading import Leading
 from pipeline.nads.spectrum import overlaps
 from pipeline.networks import Symmetry
+from pipeline.project.errors import InputError
 
 SHAPE = (1, 4, 4)
 
@@ -228,3 +229,82 @@ def test_the_other_estimand_keeps_everything_but_a_symmetry_that_it_lacks(
     assert gradient.estimand == "gradient"
     assert gradient.symmetry == (symmetry and point != "normal")
     assert dataclasses.replace(gradient, estimand="secant", symmetry=symmetry) == secant
+
+
+def make_small():
+    return nn.Sequential(nn.Flatten(), nn.Linear(16, 4), nn.ReLU(), nn.Linear(4, 1))
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("networks", 8.0),
+        ("networks", "8"),
+        ("networks", True),
+        ("networks", torch.tensor(8.0)),
+        ("shape", 8),
+        ("shape", "1x4x4"),
+        ("shape", (1, 4.0, 4)),
+        ("shape", (1, 0, 4)),
+        ("symmetry", True),
+        ("symmetry", ["square"]),
+        ("estimand", None),
+        ("method", ["readout"]),
+        ("step", "100"),
+        ("step", None),
+        ("point", 0),
+        ("error", "0.1"),
+        ("first", 4.0),
+        ("seed", None),
+        ("make", None),
+        ("make", make_small()),
+    ],
+)
+def test_a_value_of_another_type_is_refused(argument, value):
+    arguments = {"make": make_small, "shape": SHAPE, "networks": 4, argument: value}
+    with pytest.raises(InputError) as caught:
+        estimate(**arguments)
+    assert caught.value.kind in ("wrong-type", "value")
+    assert ("function" if argument == "make" else argument) in str(caught.value)
+
+
+def test_a_device_that_is_not_there_is_refused():
+    for device in ("xpu", "gpu", None):
+        with refused("value", place="device"):
+            estimate(make_small, SHAPE, 4, device=device)
+    expected = estimate(make_small, SHAPE, 4)
+    found = estimate(make_small, SHAPE, 4, device=torch.device("cpu"))
+    np.testing.assert_array_equal(found.directions, expected.directions)
+
+
+def test_numbers_of_libraries_are_numbers():
+    plain = estimate(make_small, SHAPE, 4, step=10, seed=3)
+    other = estimate(
+        make_small,
+        np.array(SHAPE),
+        torch.tensor(4),
+        step=np.float32(10),
+        seed=np.int64(3),
+    )
+    np.testing.assert_array_equal(other.directions, plain.directions)
+    assert type(other.networks) is int
+
+
+@pytest.mark.parametrize("estimand", ["secant", "gradient"])
+@pytest.mark.parametrize(
+    "make_context",
+    [
+        torch.inference_mode,
+        torch.no_grad,
+        lambda: torch.autocast("cpu"),
+        lambda: torch.device("meta"),
+    ],
+)
+def test_the_library_call_does_not_depend_on_the_callers_context(
+    estimand, make_context
+):
+    expected = estimate(make_small, SHAPE, 4, estimand=estimand)
+    with make_context():
+        found = estimate(make_small, SHAPE, 4, estimand=estimand)
+    np.testing.assert_array_equal(found.directions, expected.directions)
+    np.testing.assert_array_equal(found.eigenvalues, expected.eigenvalues)

@@ -602,6 +602,33 @@ def test_a_module_that_cannot_be_imported_is_refused(line, kind, write):
         dry_run({"network": "mine:absent"}, SHAPE, 2)
 
 
+@pytest.mark.parametrize(
+    ("network", "line"),
+    [
+        ("pipeline:net", ""),
+        ("pipeline.parts:net", ""),
+        ("mine:net", "from pipeline import net"),
+        ("mine:net", "import pipeline.parts"),
+    ],
+)
+def test_a_module_with_the_projects_own_name_is_refused_by_this_name(
+    network, line, write, repository
+):
+    (repository / "own/pipeline").mkdir()
+    for name in ("__init__.py", "parts.py"):
+        (repository / "own/pipeline" / name).write_text("def net(): pass")
+    write(line)
+    with refused("conflict"):
+        dry_run({"network": network}, SHAPE, 2)
+
+
+def test_modules_in_own_hide_none_of_the_project_from_workers(write, repository):
+    (repository / "own/pipeline.py").write_text("raise SystemExit")
+    write("from pipeline.networks import registry")
+    assert dry_run({"network": "mine:net"}, SHAPE, 2) == []
+    assert sys.path.index(str(repository / "own")) == len(sys.path) - 1
+
+
 def test_a_memory_format_is_kept_in_the_specification(write):
     write()
     specification = {"network": "mine:View"}

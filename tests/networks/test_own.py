@@ -123,5 +123,7 @@ def test_data_from_elsewhere_get_a_notice(path, expected, repository):
     np.save(file, np.array([16]))
     module = READING.format(path=str(file))
     (repository / "own/mine.py").write_text(module)
-    notices = dry_run({"network": "mine:net"}, (1, 4, 4), 2)
+    with own.record_reads() as paths:
+        assert dry_run({"network": "mine:net"}, (1, 4, 4), 2) == []
+    notices = own.find_reads_elsewhere("mine:net", paths)
     assert [str(file) in text for text in notices] == [True] * expected

@@ -116,7 +116,7 @@ def test_an_edit_of_ones_own_module_changes_the_keys(repository):
         "from torch import nn\n\n\ndef net(c, o):\n    return nn.Linear(c, o)\n"
     )
     networks.constructor("mine:net")
-    before = plan.digest_own_files()
+    before = plan.digest_own_files([])
     module.write_text(module.read_text() + "# changed\n")
-    after = plan.digest_own_files()
+    after = plan.digest_own_files([])
     assert {name for name in after if after[name] != before[name]} == {"own/mine.py"}

@@ -1,7 +1,4 @@
-"""The work of a profile on small networks: what the cache has, large inputs, failures,
-progress."""
-
-import time
+"""The work of a profile on small networks: the cache, large inputs, failures."""
 
 import numpy as np
 import pytest
@@ -65,18 +62,3 @@ def test_a_network_that_diverges_says_what_to_do_and_other_failures_are_raised(
     monkeypatch.setattr(jobs.loop.Trainer, "outcome", lambda *_: {}["loss"])
     with pytest.raises(KeyError):
         profile(8)
-
-
-def test_without_a_terminal_progress_is_printed_in_lines(monkeypatch, capsys):
-    monkeypatch.setattr(work, "MINUTE", 0.05)
-    counts = iter([0, *range(3, 100)])
-    with work.progress("networks", 100, lambda: next(counts)):
-        time.sleep(0.5)
-    first, *others = capsys.readouterr().out.splitlines()
-    assert "3 of 100" in first
-    assert "min left" in first
-    assert others
-    monkeypatch.setattr(work.sys.stderr, "isatty", lambda: True)
-    with work.progress("networks", 100, lambda: 0):
-        time.sleep(0.2)
-    assert capsys.readouterr().out == ""

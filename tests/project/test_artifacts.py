@@ -13,10 +13,9 @@ from refusals import refused
 from small_grids import lay_down_plan, plan_of
 from structure import ROOT
 
-import pipeline
 from pipeline import experiments
 from pipeline.experiments.plan import Plan
-from pipeline.project import artifacts
+from pipeline.project import artifacts, errors
 from pipeline.project.errors import check_unchanged
 
 
@@ -97,7 +96,7 @@ def test_a_plan_is_refused_after_an_edit_of_your_own_file(planned):
 
 def test_an_edit_of_your_own_file_during_a_run_is_noticed(planned, monkeypatch):
     time.sleep(0.05)  # the clock of files is behind
-    monkeypatch.setattr(pipeline, "STARTED", time.time())
+    monkeypatch.setattr(errors, "STARTED", time.time())
     planned()
     check_unchanged()
     time.sleep(0.05)

@@ -14,7 +14,7 @@ import refusals
 from refusals import refused
 from structure import ROOT, files
 
-import pipeline
+from pipeline.project import errors
 from pipeline.project.errors import (
     KEPT,
     InputError,
@@ -131,7 +131,7 @@ def test_an_edit_of_loaded_source_of_the_package_or_of_your_own_ends_a_command(
     path = folder / "own/loaded.py"
     path.parent.mkdir()
     path.write_text("x = 1")
-    monkeypatch.setattr(pipeline, "STARTED", time.time() + 0.02)
+    monkeypatch.setattr(errors, "STARTED", time.time() + 0.02)
     module = types.ModuleType(name)
     module.__file__ = str(path)
     monkeypatch.setitem(sys.modules, name, module)
