@@ -89,7 +89,8 @@ def test_pictures_come_with_facts_and_a_notice_where_they_are_too_few(
         artifacts.write_json(where / "about.json", about)
     generate.main("flip")
     output = capsys.readouterr()
-    assert output.err.startswith("notice: flip has 60 train samples")
+    assert output.err.startswith("notice: flip ")
+    assert "60 train samples, not 61" in output.err
     assert output.out == "flip: 4 cells, 1 direction\n"
     assert json.loads((artifacts.DATASETS / "flip/images.json").read_text()) == about
     assert (
