@@ -234,7 +234,7 @@ MODEL = linear()
     ("ten outputs", lambda: linear(10), {}, "network-output"),
     ("no batch", lambda: linear().append(nn.Flatten(0)), {}, "network-output"),
     ("other inputs", linear, {"shape": (1, 16, 16)}, "network-code"),
-    ("no channels in the shape", linear, {"shape": (8, 8)}, "value"),
+    ("no channels in the shape", linear, {"shape": (8, 8)}, "wrong-type"),
     ("one network", linear, {"networks": 1}, "value"),
     ("a misspelt estimand", linear, {"estimand": "secants"}, "value"),
     ("a misspelt symmetry", linear, {"symmetry": "squares"}, "value"),
