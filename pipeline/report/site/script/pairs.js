@@ -1,7 +1,7 @@
 /* The pairs of channels, to point at. */
 function pairs(root, offered) {
   const networks = Object.values(offered), select = $("pairs-network"), test = $("pairs-test");
-  options(select, networks.map((network) => network.name));
+  options(select, networks);
   test.value = "first";
   let last;
   function plane({ means, extent, points }, cell) {
