@@ -91,7 +91,7 @@ function trainThree(workers) {
   for (const [name, label] of Object.entries(LEARNERS)) {
     const svg = element("svg:svg", { role: "img", "aria-label": `Accuracy of the ${label} during training` });
     const words = element("p");
-    input("learners").append(element("div", {}, element("h4", {}, label), svg, words));
+    input("learners").append(element("div", {}, element("h3", {}, label), svg, words));
     charts[name] = { svg, words, course: [] };
   }
   const drawAll = () => Object.values(charts).forEach(({ svg, course }) => drawCourse(svg, course));

@@ -114,8 +114,7 @@ function grid(host, rows, columns, describe, chosen) {
     if (focus) cell.focus();
     chosen(rows[r], columns[c]);
   };
-  const head = (role, values, place, most) =>
-    element("div", { class: "head", role, "aria-label": values[place] }, place % Math.ceil(values.length / most) ? "" : minus(values[place]));
+  const head = (role, values, place, most) => element("div", { class: place % Math.ceil(values.length / most) ? "head unseen" : "head", role }, minus(values[place]));
   rows.forEach((row, r) => {
     const line = element("div", { role: "row" }, head("rowheader", rows, r, 12));
     columns.forEach((column, c) => {
@@ -135,7 +134,7 @@ function grid(host, rows, columns, describe, chosen) {
     });
     table.append(line);
   });
-  const last = element("div", { role: "row" }, element("div", { class: "head", role: "columnheader", "aria-label": "rows" }), ...columns.map((_, c) => head("columnheader", columns, c, 8)));
+  const last = element("div", { role: "row" }, element("div", { class: "head unseen", role: "columnheader" }, "row"), ...columns.map((_, c) => head("columnheader", columns, c, 8)));
   table.append(last);
   host.replaceChildren(table);
   return choose;

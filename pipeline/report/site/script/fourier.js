@@ -25,7 +25,7 @@ function fourier(root, offered) {
     const choose = grid($("fourier-grid"), rows, columns, (r, c) => {
       const found = cells[[r, c]], where = minus(`(${r}, ${c})`);
       if (!found) return { name: `${where}: not trained`, look: "empty" };
-      return { name: `${where}: ${percent(found[0])} %`, style: shade(found[0]), text: columns.length <= 9 ? percent(found[0], 0) : "", ...look(found) };
+      return { name: `${where}: ${percent(found[0], 0)} %`, style: shade(found[0]), text: columns.length <= 9 ? percent(found[0], 0) : "", ...look(found) };
     }, read);
     $("fourier-grid").firstChild.setAttribute("aria-label", `Accuracy of ${name} over frequency`);
     if (!cells[last]) last = best(networks[select.value]);
