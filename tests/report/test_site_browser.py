@@ -117,9 +117,11 @@ def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse):
     assert found["hollow"] == ["var(--panel)", "var(--ours)"] and found["bars"] == 2
     text, called, hidden = found["own"]
     assert (hidden, called) == (False, "NAD 10 of LeNet")
-    assert text == "NAD\n10\naccuracy\n52.1 ± 0.1 % (2 seeds)\npublished\n99.98 %"
+    measured = "accuracy\n52.1 ± 0.1 % (2 seeds)\non the training set\n100.0 %"
+    assert text == f"NAD\n10\n{measured}\npublished\n99.98 %"
     assert found["pointed"][0].startswith("NAD\n0\n") and found["slider"] == "0"
-    assert found["said"] == "NAD 0, accuracy 51.7 ± 0.1 % (2 seeds), published 100.00 %"
+    measured = "accuracy 51.7 ± 0.1 % (2 seeds), on the training set 100.0 %"
+    assert found["said"] == f"NAD 0, {measured}, published 100.00 %"
     assert found["between"].startswith("NAD\n14\naccuracy\nnot trained here\npublished")
     # The page has no pictures of the gradient's NADs, and none of DenseNet-121's.
     assert found["gradient"][2] and "published" not in found["gradient"][0]
