@@ -1,23 +1,21 @@
 """The article: docs/site on a small folder of kept runs, and docs/index.html as it is
 committed."""
 
-import functools
-import itertools
 import json
 import re
 import shutil
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 
 import browser
 import pandas as pd
 import pytest
 import small_run
+from PIL import Image
 from refusals import refused
 from structure import ROOT
 
-from docs.site import build, figures
+from docs.site import build, figures, hero
 from pipeline.project import artifacts
 from pipeline.report.site.document import compose, prepare
 
@@ -145,6 +143,14 @@ def test_links_of_the_article_lead_to_files_of_the_repository(committed):
     assert len(files) > 15
     for link in files:
         assert (ROOT / "docs" / link).exists(), link
+
+
+def test_the_picture_of_the_first_chapter_is_small(committed):
+    path = re.search('property="og:image" content="([^"]*)"', committed)[1]
+    file = ROOT / "docs" / path
+    assert file.stat().st_size <= 2e5
+    with Image.open(file) as picture:
+        assert picture.size == (2 * hero.SIZE[0], 2 * hero.SIZE[1])
 
 
 def test_a_picker_offers_at_most_five_networks_of_ours(data):
