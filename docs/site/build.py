@@ -116,6 +116,7 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
     environment.globals["networks"] = {**explorers, "lazy": lazy}
     environment.globals |= {
         "rows": lambda table, **where: rows_of(folder / table, where),
+        "plan": lambda run: read_plan(folder / run),
         "measured": json.loads((HERE / "measured.json").read_text(encoding="utf-8")),
         "lazy": lazy,
         "lazy_lines": figures.lazy_lines(lazy),
@@ -136,6 +137,11 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
         module = environment.get_template(f"{name}.html.j2").module
         environment.globals[name] = module
     return environment
+
+
+def read_plan(run: Path) -> dict[str, Any]:
+    """The plan of a kept run: its settings, and how its networks were trained."""
+    return json.loads((run / "run.json").read_text(encoding="utf-8"))["plan"]
 
 
 def mean_steps(rows: Sequence[Mapping[str, Any]], index: int) -> int:

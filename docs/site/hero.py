@@ -17,11 +17,12 @@ SIZE = (860, 520)
 
 STYLE = """<style>
 :root { color-scheme: light; }
-body { width: auto !important; max-width: none; padding: 0 !important; margin: 0 !important; }
-header, footer, section:not(#line), #line > :not(.live), #live-training > .controls { display: none !important; }
-main { width: auto !important; }
+body, main { width: auto !important; max-width: none; padding: 0 !important; }
+body, .live { margin: 0 !important; }
+header, footer, section:not(#line), #line > :not(.live) { display: none; }
+#live-training > .controls { display: none; }
 section { padding: 0 !important; border: 0; }
-.live { margin: 0 !important; border: 0; border-radius: 0; min-height: 100vh; padding: 1rem 1.4rem; }
+.live { border: 0; border-radius: 0; min-height: 100vh; padding: 1rem 1.4rem; }
 </style>"""
 
 # Chromium's virtual time does not wait for workers, so their tasks run in the page.

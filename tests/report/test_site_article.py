@@ -153,6 +153,16 @@ def test_the_picture_of_the_first_chapter_is_small(committed):
         assert picture.size == (2 * hero.SIZE[0], 2 * hero.SIZE[1])
 
 
+def test_the_scripts_stay_short():
+    lines = [
+        line
+        for folder in ("docs/site", "pipeline/report/site/script")
+        for path in (ROOT / folder).rglob("*.js")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    assert 500 < len(lines) <= 1200
+
+
 def test_a_picker_offers_at_most_five_networks_of_ours(data):
     for name in ("fourier", "nads", "sweep", "photographs", "pairs"):
         ours = [each for each in data[name].values() if "group" not in each]
