@@ -99,7 +99,7 @@ def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse):
       out.bars = svg.querySelectorAll("line[stroke='var(--ours)']").length;
       change("sweep-network", 0); change("sweep-slider", 10, "input"); await wait();
       out.own = read();
-      const clientX = svg.getBoundingClientRect().left + 44;
+      const clientX = svg.getBoundingClientRect().left + 50;
       svg.dispatchEvent(new PointerEvent("pointermove", { clientX, bubbles: true }));
       await wait(); out.pointed = read(); out.slider = slider.value;
       out.said = slider.getAttribute("aria-valuetext");

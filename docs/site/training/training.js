@@ -40,14 +40,14 @@ const pointsOf = (places) => places.map((place) => place.map((value) => value.to
 /* An empty chart as wide as its place, with lines at 50, 75 and 100 %; none where it is not seen yet. */
 function drawScale(svg, height) {
   const { width } = svg.getBoundingClientRect();
-  const chart = { width, height, left: 40, right: width - 8, top: 10, bottom: height - 36 };
+  const chart = { width, height, left: 48, right: width - 8, top: 10, bottom: height - 36 };
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.replaceChildren();
   if (!width) return null;
   for (const accuracy of [0.5, 0.75, 1]) {
     const y = heightOf(accuracy, chart);
     svg.append(element("svg:line", { x1: chart.left, x2: chart.right, y1: y, y2: y, stroke: "currentColor", opacity: accuracy === 0.5 ? 0.5 : 0.15 }));
-    svg.append(element("svg:text", { x: chart.left - 6, y: y + 4, "text-anchor": "end" }, percent(accuracy, 0)));
+    svg.append(element("svg:text", { x: chart.left - 6, y: y + 4, "text-anchor": "end" }, `${percent(accuracy, 0)} %`));
   }
   return chart;
 }

@@ -154,7 +154,7 @@ function indices({ cells, published }) {
 function curve(svg, shown, { guess, level, chosen, training, pointed }) {
   const { width } = svg.getBoundingClientRect(), height = 230;
   if (!width) return; // not seen yet
-  const [left, right, top, bottom] = [44, width - 12, 12, height - 36];
+  const [left, right, top, bottom] = [50, width - 12, 12, height - 36];
   const all = indices(shown), last = Math.log(all.at(-1) + 1) || 1, low = guess - 0.04;
   const x = (index) => left + ((right - left) * Math.log(index + 1)) / last;
   const y = (accuracy) => bottom - ((bottom - top) * (accuracy - low)) / (1 - low);
@@ -165,7 +165,7 @@ function curve(svg, shown, { guess, level, chosen, training, pointed }) {
   svg.replaceChildren();
   for (const value of [guess, (1 + guess) / 2, 1]) {
     across(value, { stroke: "currentColor", opacity: value === guess ? 0.5 : 0.15 });
-    label([left - 10, y(value) + 4], percent(value, 0), "end");
+    label([left - 8, y(value) + 4], `${percent(value, 0)} %`, "end");
   }
   for (const index of [0, 10, 100, 1000].filter((each) => each <= all.at(-1))) label([x(index), bottom + 16], String(index));
   label([(left + right) / 2, height - 4], "NAD index");

@@ -16,7 +16,7 @@ function fourier(root, offered) {
     if (pools) draw($("fourier-pooled"), pooled(pooled(wave, width), width / 2), [1, height / 4, width / 4]);
     const learned = steps?.[[r, c]];
     terms($("fourier-read"), [["wave", minus(`(${r}, ${c})`)], ["accuracy", found ? said(found) : "not trained here"],
-      ...(steps && found ? [["learned after", learned ? `${learned.toFixed(0)} steps of training` : "not within its training"]] : [])]);
+      ...(steps && found ? [["training set learned after", learned ? `${learned.toFixed(0)} steps of training` : "not within its training"]] : [])]);
   }
   function pick() {
     const { name, cells } = networks[select.value], ks = Object.keys(cells).map((key) => key.split(",").map(Number));
