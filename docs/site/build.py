@@ -8,6 +8,7 @@ figure changed.
 import argparse
 import dataclasses
 import json
+import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,8 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
     environment.filters["percent"] = lambda part, digits=1: (
         f"{format_number(100 * part, digits)} %"
     )
+    environment.filters["at_least"] = figures.at_least
+    environment.filters["at_most"] = figures.at_most
     explorers = figures.collect(runs)
     lazy = figures.read_lazy(rows_of(folder / "image_pairs/lenet/summary.csv", {}))
     environment.globals["networks"] = {**explorers, "lazy": lazy}
@@ -122,6 +125,8 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
         "lazy_lines": figures.lazy_lines(lazy),
         "changed": lambda name: figures.changed(explorers["photographs"][name]),
         "steps": mean_steps,
+        "mean_accuracy": mean_accuracy,
+        "normal_share": statistics.NormalDist().cdf,
         "wave": figures.wave,
         "by_images": lambda table: figures.by_images(rows_of(folder / table, {})),
         "signs_share": lambda table: figures.signs_share(rows_of(folder / table, {})),
@@ -142,6 +147,11 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
 def read_plan(run: Path) -> dict[str, Any]:
     """The plan of a kept run: its settings, and how its networks were trained."""
     return json.loads((run / "run.json").read_text(encoding="utf-8"))["plan"]
+
+
+def mean_accuracy(rows: Sequence[Mapping[str, Any]], index: int) -> float:
+    """The mean accuracy along a NAD."""
+    return statistics.mean(row["accuracy"] for row in rows if row["index"] == index)
 
 
 def mean_steps(rows: Sequence[Mapping[str, Any]], index: int) -> int:

@@ -207,6 +207,19 @@ def changed(network: Mapping[str, Any]) -> float:
     return 255 * abs(sign * pictures["size"] - coefficient) / math.sqrt(size)
 
 
+def at_least(part: float, digits: int = 1) -> str:
+    """A part in per cent, rounded down: a bound that rounding cannot make false."""
+    step = 10**digits
+    # A float such as 0.997 · 1000 may be slightly below a whole number.
+    return f"{math.floor(100 * part * step + 1e-9) / step:.{digits}f} %"
+
+
+def at_most(part: float, digits: int = 1) -> str:
+    """A part in per cent, rounded up."""
+    step = 10**digits
+    return f"{math.ceil(100 * part * step - 1e-9) / step:.{digits}f} %"
+
+
 def by_images(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     """Accuracies by kind of images, from a summary of `flip`."""
     return {row["images"]: row["mean"] for row in rows if row["test_set"] == "all"}

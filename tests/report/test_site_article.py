@@ -188,6 +188,12 @@ def test_the_share_that_random_signs_cost():
     assert figures.signs_share(rows) == pytest.approx(0.5)
 
 
+def test_a_bound_is_never_rounded_past_its_number():
+    assert figures.at_least(0.9845) == "98.4 %"
+    assert figures.at_most(0.5967, 0) == "60 %"
+    assert figures.at_least(0.997) == figures.at_most(0.997) == "99.7 %"
+
+
 def test_a_map_has_its_first_wave_at_the_top_left():
     cells = {"-16,-16": [0.5], "-16,0": [1.0], "0,-16": [0.75], "0,0": [0.5]}
     squares = {key: rest for key, *rest in figures.squares(cells)}
