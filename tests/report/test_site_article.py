@@ -1,10 +1,13 @@
 """The article: docs/site on a small folder of kept runs, and docs/index.html as it is
 committed."""
 
+import functools
+import itertools
 import json
 import re
 import shutil
 from html import unescape
+from html.parser import HTMLParser
 from pathlib import Path
 
 import browser
@@ -208,6 +211,103 @@ def test_a_plot_has_a_logarithmic_axis_that_ends_at_the_last_nad():
     assert figures.place(31, 1023) == 50
     assert figures.height(0.5) > figures.height(1.0) > 0
     assert figures.height(0.2) == 100
+
+
+def test_every_finding_has_its_n_beside_it(committed):
+    beside = re.findall(r'<details class="note">(.*?)</div>', committed, re.S)
+    findings = [text for text in beside if 'class="finding"' in text]
+    assert len(findings) == committed.count('class="finding"')
+    for text in findings:
+        note = text.split("</details>")[0]
+        assert re.search("seeds?|run each", note), note
+
+
+def colours_of(css, name):
+    """The values of a CSS variable: in light and in dark mode."""
+    return re.findall(rf"--{name}: (#[0-9a-f]+)", css)
+
+
+def luminance(colour):
+    """The relative luminance of WCAG."""
+    digits = colour.lstrip("#")
+    if len(digits) == 3:
+        digits = "".join(2 * digit for digit in digits)
+    values = [int(digits[n : n + 2], 16) / 255 for n in (0, 2, 4)]
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in values
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, two):
+    """The contrast ratio of two colours."""
+    darker, lighter = sorted([luminance(one), luminance(two)])
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_letters_are_legible_in_light_and_in_dark():
+    css = (ROOT / "pipeline/report/site/page.css").read_text(encoding="utf-8")
+    assert contrast("#000", "#fff") == pytest.approx(21)
+    for name in ("ink", "soft", "ours", "theirs", "mark"):
+        for ground in ("paper", "panel"):
+            letters, grounds = colours_of(css, name), colours_of(css, ground)
+            assert len(letters) == len(grounds) == 2
+            for one, two in zip(letters, grounds, strict=True):
+                assert contrast(one, two) >= 4.5, (name, ground)
+
+
+class Controls(HTMLParser):
+    """Controls of a page without a name, and headings in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.path = []
+        self.unnamed = []
+        self.headings = []
+        self.count = 0
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        named = "aria-label" in attributes or "aria-labelledby" in attributes
+        if tag in ("select", "input"):
+            self.count += 1
+            if not named and "label" not in self.path:
+                self.unnamed.append((tag, attributes))
+        if tag == "img" and "alt" not in attributes:
+            self.unnamed.append((tag, attributes))
+        if attributes.get("role") in ("img", "region", "group") and not named:
+            if "id" not in attributes:
+                self.unnamed.append((tag, attributes))
+        if "wide" in attributes.get("class", "").split() or tag == "pre":
+            assert attributes.get("tabindex") == "0", attributes
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag not in ("meta", "link", "img", "input", "br"):
+            self.path.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in self.path:
+            while self.path.pop() != tag:
+                pass
+
+
+def test_controls_have_names_and_scrollers_can_be_focused(committed):
+    page = Controls()
+    page.feed(re.sub(r"<script.*?</script>", "", committed, flags=re.S))
+    assert page.count > 8
+    assert page.unnamed == []
+    assert page.headings[0] == 1
+    for before, after in itertools.pairwise(page.headings):
+        assert after <= before + 1
+    assert not re.findall(r"<summary[^>]*></summary>", committed)
+
+
+@pytest.fixture(scope="module")
+def browse(committed, tmp_path_factory):
+    """A function from a script to its `out` in the committed article."""
+    folder = tmp_path_factory.mktemp("article")
+    return functools.partial(browser.browse, committed, folder=folder)
 
 
 @pytest.mark.slow
