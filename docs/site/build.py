@@ -8,7 +8,8 @@ figure changed.
 import argparse
 import dataclasses
 import json
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
+from docs.site import figures
 from pipeline.project.errors import one_sentence
 from pipeline.render import PARTS, save
 from pipeline.report import nads, run
@@ -28,20 +30,21 @@ KEPT = Path("reports/kept")
 PAGE = Path("docs/index.html")
 
 CHAPTERS = (
-    "training",
-    "problem",
+    "line",
     "waves",
     "nads",
-    "sweep",
+    "order",
     "photographs",
-    "pairs",
-    "unasked",
+    "lazy",
+    "beyond",
     "yours",
 )
 
 # Code of the networks that train in the browser: for its workers, and for the page
 # itself.
-ENGINE = ("network.js", "nads.js", "worker.js")
+ENGINE = ("training/network.js", "training/nads.js", "training/worker.js")
+
+SCRIPTS = ("training/training.js", "script/lazy.js", "script/story.js")
 
 
 def read_runs(folder: Path) -> dict[str, list[Section]]:
@@ -106,24 +109,60 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
         folder: The folder of kept runs.
     """
     environment = prepare(runs, folder, HERE)
-    waves = environment.globals["networks"]["fourier"]
     environment.filters["percent"] = lambda part, digits=1: (
         f"{format_number(100 * part, digits)} %"
     )
+    environment.filters["at_least"] = figures.at_least
+    environment.filters["at_most"] = figures.at_most
+    explorers = figures.collect(runs)
+    lazy = figures.read_lazy(rows_of(folder / "image_pairs/lenet/summary.csv", {}))
+    environment.globals["networks"] = {**explorers, "lazy": lazy}
     environment.globals |= {
         "rows": lambda table, **where: rows_of(folder / table, where),
-        "wave": lambda name: waves[name]["cells"]["8,8"],
+        "plan": lambda run: read_plan(folder / run),
         "measured": json.loads((HERE / "measured.json").read_text(encoding="utf-8")),
+        "lazy": lazy,
+        "lazy_lines": figures.lazy_lines(lazy),
+        "changed": lambda name: figures.changed(explorers["photographs"][name]),
+        "steps": mean_steps,
+        "mean_accuracy": mean_accuracy,
+        "normal_share": statistics.NormalDist().cdf,
+        "wave": figures.wave,
+        "by_images": lambda table: figures.by_images(rows_of(folder / table, {})),
+        "signs_share": lambda table: figures.signs_share(rows_of(folder / table, {})),
+        "shades": [figures.colour_of(0.5 + n / 20) for n in range(11)],
+        "place": figures.place,
+        "height": figures.height,
+        "squares": figures.squares,
+        "cells_of": figures.cells_of,
+        "lines_of": figures.lines_of,
+        "tiles": figures.tiles,
     }
-    environment.globals["findings"] = environment.get_template(
-        "findings.html.j2"
-    ).module
+    for name in ("charts", "story"):
+        module = environment.get_template(f"{name}.html.j2").module
+        environment.globals[name] = module
     return environment
 
 
-def training_files(*names: str) -> Markup:
-    """Files of docs/site/training, one after the other."""
-    texts = [(HERE / "training" / name).read_text(encoding="utf-8") for name in names]
+def read_plan(run: Path) -> dict[str, Any]:
+    """The plan of a kept run: its settings, and how its networks were trained."""
+    return json.loads((run / "run.json").read_text(encoding="utf-8"))["plan"]
+
+
+def mean_accuracy(rows: Sequence[Mapping[str, Any]], index: int) -> float:
+    """The mean accuracy along a NAD."""
+    return statistics.mean(row["accuracy"] for row in rows if row["index"] == index)
+
+
+def mean_steps(rows: Sequence[Mapping[str, Any]], index: int) -> int:
+    """The mean number of steps until the training set is learned along a NAD."""
+    steps = [row["steps"] for row in rows if row["index"] == index]
+    return round(sum(steps) / len(steps))
+
+
+def read_files(*names: str) -> Markup:
+    """Files of docs/site, one after the other."""
+    texts = [(HERE / name).read_text(encoding="utf-8") for name in names]
     return Markup("\n".join(texts))
 
 
@@ -133,9 +172,9 @@ def compose_article(environment: jinja2.Environment) -> str:
         environment,
         "article.html.j2",
         CHAPTERS,
-        training_style=training_files("training.css"),
-        training_engine=training_files(*ENGINE),
-        training_script=training_files("training.js"),
+        article_style=read_files("article.css"),
+        training_engine=read_files(*ENGINE),
+        article_script=read_files(*SCRIPTS),
     )
 
 

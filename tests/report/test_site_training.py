@@ -3,7 +3,6 @@ pipeline.nads."""
 
 import json
 import shutil
-import subprocess
 
 import numpy as np
 import pytest
@@ -11,28 +10,17 @@ import torch
 from structure import ROOT
 from torch import nn
 
+from docs.site import measure
+from docs.site.measure import run_node
 from pipeline import nads
 
 NODE = shutil.which("node")
-TRAINING = ROOT / "docs/site/training"
 MEASURED = ROOT / "docs/site/measured.json"
 SIDE = 16
 
 pytestmark = pytest.mark.skipif(
     NODE is None, reason="no Node here (apt-get install nodejs)"
 )
-
-
-def run_node(expression):
-    """The value of an expression of JavaScript that uses docs/site/training/."""
-    files = [TRAINING / name for name in ("network.js", "nads.js")]
-    code = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    code += f"\nprocess.stdout.write(JSON.stringify({expression}));"
-    done = subprocess.run(
-        [NODE, "-"], input=code, capture_output=True, text=True, timeout=900
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def make_pooled():
@@ -211,11 +199,7 @@ def test_the_committed_measurements_are_in_the_expected_ranges():
 
 @pytest.mark.slow
 def test_measuring_again_gives_the_committed_values():
-    command = [NODE, TRAINING / "measure.js"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=3000, check=True
-    )
-    again = json.loads(done.stdout)
+    again = json.loads(json.dumps(measure.measure()))
     check_ranges(again)
     committed = json.loads(MEASURED.read_text(encoding="utf-8"))
     assert [row["frequency"] for row in again["waves"]] == [2, 4, 8]

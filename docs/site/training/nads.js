@@ -30,12 +30,9 @@ function symmetricBlocks() {
     values[SIDE - 1 - place] = sign * Math.SQRT1_2;
     return values;
   };
-  const even = Array.from({ length: half }, fold(1));
-  const odd = Array.from({ length: half }, fold(-1));
-  const blocks = [];
+  const even = Array.from({ length: half }, fold(1)), odd = Array.from({ length: half }, fold(-1)), blocks = [];
   for (const family of [even, odd]) {
-    const symmetric = family.map((a) => outer(a, a));
-    const antisymmetric = [];
+    const symmetric = family.map((a) => outer(a, a)), antisymmetric = [];
     for (let i = 0; i < half; i++)
       for (let j = 0; j < i; j++) {
         const [one, transposed] = [outer(family[i], family[j]), outer(family[j], family[i])];
@@ -71,8 +68,7 @@ function diagonalise(matrix) {
         changed = true;
         const ratio = (matrix[q][q] - matrix[p][p]) / (2 * entry);
         const tangent = (ratio < 0 ? -1 : 1) / (Math.abs(ratio) + Math.hypot(ratio, 1));
-        const cosine = 1 / Math.hypot(tangent, 1);
-        const sine = tangent * cosine;
+        const cosine = 1 / Math.hypot(tangent, 1), sine = tangent * cosine;
         for (const row of matrix) {
           const [x, y] = [row[p], row[q]];
           row[p] = cosine * x - sine * y;
@@ -89,8 +85,7 @@ function diagonalise(matrix) {
 function nadsOf(secants) {
   const found = [];
   for (const copies of symmetricBlocks()) {
-    const size = copies[0].length;
-    const covariance = Array.from({ length: size }, () => new Float64Array(size));
+    const size = copies[0].length, covariance = Array.from({ length: size }, () => new Float64Array(size));
     for (const derivative of secants)
       for (const images of copies) {
         const coefficients = images.map((image) => image.reduce((sum, value, n) => sum + value * derivative[n], 0));
@@ -111,7 +106,6 @@ function nadsOf(secants) {
 
 /* Secants of untrained networks with pooling, all at one standard-normal image. The seeds of their weights are seed, seed + 1, … */
 function drawSecants(count, seed) {
-  const { normal } = randomNumbers(0);
-  const image = Float64Array.from({ length: PIXELS }, normal);
+  const { normal } = randomNumbers(0), image = Float64Array.from({ length: PIXELS }, normal);
   return Array.from({ length: count }, (_, n) => secant(createNetwork("pooled", seed + n), image));
 }

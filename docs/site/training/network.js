@@ -24,17 +24,14 @@ function randomNumbers(seed) {
 
 /* Parameters of a layer, initialised as PyTorch does: uniform between ±1/√fanIn. */
 function parameters(count, fanIn, uniform) {
-  const bound = 1 / Math.sqrt(fanIn);
-  const values = new Float64Array(count);
+  const bound = 1 / Math.sqrt(fanIn), values = new Float64Array(count);
   for (let n = 0; n < count; n++) values[n] = bound * (2 * uniform() - 1);
   return { values, gradient: new Float64Array(count), momentum: new Float64Array(count) };
 }
 
 function dense(inputs, outputs, uniform) {
-  const weight = parameters(inputs * outputs, inputs, uniform);
-  const bias = parameters(outputs, inputs, uniform);
-  const output = new Float64Array(outputs);
-  const inputGradient = new Float64Array(inputs);
+  const weight = parameters(inputs * outputs, inputs, uniform), bias = parameters(outputs, inputs, uniform);
+  const output = new Float64Array(outputs), inputGradient = new Float64Array(inputs);
   let last;
   return {
     parameters: [weight, bias],
@@ -49,8 +46,7 @@ function dense(inputs, outputs, uniform) {
       return output;
     },
     backward(gradient, needed) {
-      const w = weight.values;
-      const dw = weight.gradient;
+      const w = weight.values, dw = weight.gradient;
       inputGradient.fill(0);
       for (let o = 0; o < outputs; o++) {
         const g = gradient[o];
@@ -67,35 +63,26 @@ function dense(inputs, outputs, uniform) {
 /* A convolution with filters of 3×3 and zero padding of one pixel. */
 function convolution(channels, filters, side, stride, uniform) {
   const weight = parameters(9 * channels * filters, 9 * channels, uniform);
-  const bias = parameters(filters, 9 * channels, uniform);
-  const wide = side + 2;
-  const small = side / stride;
-  const area = small * small;
-  const padded = new Float64Array(channels * wide * wide);
-  const paddedGradient = new Float64Array(padded.length);
-  const inputGradient = new Float64Array(channels * side * side);
+  const bias = parameters(filters, 9 * channels, uniform), wide = side + 2, small = side / stride;
+  const area = small * small, padded = new Float64Array(channels * wide * wide);
+  const paddedGradient = new Float64Array(padded.length), inputGradient = new Float64Array(channels * side * side);
   const output = new Float64Array(filters * area);
+  const inside = Int32Array.from(inputGradient, (_, n) => (Math.floor(n / (side * side)) * wide + (Math.floor(n / side) % side) + 1) * wide + (n % side) + 1);
   return {
     parameters: [weight, bias],
     forward(input) {
-      for (let channel = 0; channel < channels; channel++)
-        for (let row = 0; row < side; row++)
-          for (let column = 0; column < side; column++)
-            padded[(channel * wide + row + 1) * wide + column + 1] = input[(channel * side + row) * side + column];
+      for (let n = 0; n < input.length; n++) padded[inside[n]] = input[n];
       const w = weight.values;
       for (let filter = 0; filter < filters; filter++) {
         output.fill(bias.values[filter], filter * area, (filter + 1) * area);
         for (let channel = 0; channel < channels; channel++) {
-          const k = 9 * (filter * channels + channel);
-          const [w0, w1, w2] = [w[k], w[k + 1], w[k + 2]];
-          const [w3, w4, w5] = [w[k + 3], w[k + 4], w[k + 5]];
-          const [w6, w7, w8] = [w[k + 6], w[k + 7], w[k + 8]];
+          const k = 9 * (filter * channels + channel), [w0, w1, w2] = [w[k], w[k + 1], w[k + 2]];
+          const [w3, w4, w5] = [w[k + 3], w[k + 4], w[k + 5]], [w6, w7, w8] = [w[k + 6], w[k + 7], w[k + 8]];
           let to = filter * area;
           for (let row = 0; row < small; row++) {
             let p = (channel * wide + stride * row) * wide;
             for (let column = 0; column < small; column++) {
-              const q = p + wide;
-              const r = q + wide;
+              const q = p + wide, r = q + wide;
               output[to++] +=
                 w0 * padded[p] + w1 * padded[p + 1] + w2 * padded[p + 2] +
                 w3 * padded[q] + w4 * padded[q + 1] + w5 * padded[q + 2] +
@@ -108,8 +95,7 @@ function convolution(channels, filters, side, stride, uniform) {
       return output;
     },
     backward(gradient, needed) {
-      const w = weight.values;
-      const dw = weight.gradient;
+      const w = weight.values, dw = weight.gradient;
       paddedGradient.fill(0);
       for (let filter = 0; filter < filters; filter++)
         for (let place = 0; place < area; place++) {
@@ -119,8 +105,7 @@ function convolution(channels, filters, side, stride, uniform) {
           const corner = stride * (Math.floor(place / small) * wide + (place % small));
           for (let channel = 0; channel < channels; channel++)
             for (let row = 0; row < 3; row++) {
-              const p = (channel * wide + row) * wide + corner;
-              const k = 9 * (filter * channels + channel) + 3 * row;
+              const p = (channel * wide + row) * wide + corner, k = 9 * (filter * channels + channel) + 3 * row;
               dw[k] += g * padded[p];
               dw[k + 1] += g * padded[p + 1];
               dw[k + 2] += g * padded[p + 2];
@@ -131,19 +116,14 @@ function convolution(channels, filters, side, stride, uniform) {
               }
             }
         }
-      if (needed)
-        for (let channel = 0; channel < channels; channel++)
-          for (let row = 0; row < side; row++)
-            for (let column = 0; column < side; column++)
-              inputGradient[(channel * side + row) * side + column] = paddedGradient[(channel * wide + row + 1) * wide + column + 1];
+      if (needed) for (let n = 0; n < inside.length; n++) inputGradient[n] = paddedGradient[inside[n]];
       return inputGradient;
     },
   };
 }
 
 function relu(count) {
-  const output = new Float64Array(count);
-  const inputGradient = new Float64Array(count);
+  const output = new Float64Array(count), inputGradient = new Float64Array(count);
   return {
     parameters: [],
     forward(input) {
@@ -159,9 +139,7 @@ function relu(count) {
 
 /* The largest of 2×2 pixels. */
 function maxPool(channels, side) {
-  const half = side / 2;
-  const output = new Float64Array(channels * half * half);
-  const from = new Int32Array(output.length);
+  const half = side / 2, output = new Float64Array(channels * half * half), from = new Int32Array(output.length);
   const inputGradient = new Float64Array(channels * side * side);
   return {
     parameters: [],
@@ -196,19 +174,14 @@ const ARCHITECTURES = {
   pooled: (uniform) => convolutional(uniform, true),
   strided: (uniform) => convolutional(uniform, false),
 };
-
 function convolutional(uniform, pooling) {
-  const layers = [];
-  let channels = 1;
-  let side = SIDE;
-  for (const filters of FILTERS) {
+  const layers = [], features = FILTERS.reduce((channels, filters, n) => {
+    const side = SIDE >> n;
     layers.push(convolution(channels, filters, side, pooling ? 1 : 2, uniform));
     if (pooling) layers.push(maxPool(filters, side));
-    side /= 2;
-    channels = filters;
-    layers.push(relu(channels * side * side));
-  }
-  const features = channels * side * side;
+    layers.push(relu((filters * side * side) / 4));
+    return filters;
+  }, 1) * (SIDE >> FILTERS.length) ** 2;
   return [...layers, dense(features, HIDDEN, uniform), relu(HIDDEN), dense(HIDDEN, 1, uniform)];
 }
 
@@ -240,8 +213,7 @@ function fourierDirection(down, across) {
 function drawSamples(v, count, seed) {
   const { uniform, normal } = randomNumbers(seed);
   return Array.from({ length: count }, () => {
-    const label = uniform() < 0.5 ? -1 : 1;
-    const image = new Float64Array(PIXELS);
+    const label = uniform() < 0.5 ? -1 : 1, image = new Float64Array(PIXELS);
     let along = 0;
     for (let n = 0; n < PIXELS; n++) {
       image[n] = normal();
@@ -286,10 +258,8 @@ function trainStep(network, batch, rate) {
 
 /* Train a network on D(v). After every second epoch `report` gets its number and the accuracies on training and some test samples. */
 function trainNetwork(architecture, v, seed, report = () => {}) {
-  const { samples, testSamples, batch, epochs } = TRAINING;
-  const train = drawSamples(v, samples, 3 * seed + 1);
-  const test = drawSamples(v, testSamples, 3 * seed + 2);
-  const network = createNetwork(architecture, 3 * seed);
+  const { samples, testSamples, batch, epochs } = TRAINING, train = drawSamples(v, samples, 3 * seed + 1);
+  const test = drawSamples(v, testSamples, 3 * seed + 2), network = createNetwork(architecture, 3 * seed);
   const few = test.slice(0, 128); // so that training takes most of the time
   for (let epoch = 0; epoch < epochs; epoch++) {
     let right = 0;

@@ -72,9 +72,11 @@ def make_sprite(directions: np.ndarray, shape: tuple[int, int, int]) -> tuple[st
     return data_uri(picture), columns
 
 
-def accuracy_cell(row: Mapping[str, Any]) -> tuple[float, float, int, int]:
-    """The accuracy in a row of summary.csv: mean, deviation, seeds, fitted seeds."""
-    return row["mean"], row["std"], int(row["seeds"]), int(row["fitted"])
+def accuracy_cell(row: Mapping[str, Any]) -> tuple[float, float, int, int, float]:
+    """The accuracy in a row of summary.csv: mean, deviation, seeds, fitted seeds, and
+    the mean on the training set."""
+    seeds, fitted = int(row["seeds"]), int(row["fitted"])
+    return row["mean"], row["std"], seeds, fitted, row["train_accuracy"]
 
 
 def script_json(value: Any) -> str:

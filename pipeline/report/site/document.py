@@ -24,7 +24,6 @@ HERE = Path(__file__).parent
 # The scripts in their order: one of each explorer, and what all of them use.
 SCRIPTS = (
     "basis",
-    "problem",
     "fourier",
     "nads",
     "sweep",
@@ -35,7 +34,7 @@ SCRIPTS = (
 
 # The chapters of a run's own page, in order; each is empty where the run has no tables
 # for it.
-CHAPTERS = ("problem", "waves", "nads", "sweep", "photographs", "pairs", "learning")
+CHAPTERS = ("waves", "nads", "sweep", "photographs", "pairs", "learning")
 
 FIRST = ("LeNet", "ResNet-18", "VGG-11")  # networks that come first in a picker
 

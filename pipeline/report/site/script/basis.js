@@ -3,8 +3,11 @@ const $ = (id) => document.getElementById(id);
 const [ZERO, LEVELS] = page.tile; // bytes that stand for 0, and for the distance from there to 1
 const minus = (text) => String(text).replace(/-/g, "−");
 const colour = (t) => page.colours[Math.max(0, Math.min(page.colours.length - 1, Math.round(t * (page.colours.length - 1))))];
-/* The style of a cell with an accuracy: its colour, from guessing on, and letters that stand out from it. */
-const shade = (accuracy) => `background-color:rgb(${colour(2 * accuracy - 1).join(",")});color:${accuracy > 0.78 ? "#000" : "#fff"}`;
+/* The style of a cell with an accuracy: its colour, from chance on, and black or white letters, whose contrast is then 4.5 at least. */
+function shade(accuracy) {
+  const rgb = colour(2 * accuracy - 1), [r, g, b] = rgb.map((byte) => (byte <= 10 ? byte / 3295 : ((byte / 255 + 0.055) / 1.055) ** 2.4));
+  return `background-color:rgb(${rgb.join(",")});color:${0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff"}`;
+}
 const percent = (value, digits = 1) => (100 * value).toFixed(digits);
 const spread = (mean, deviation) => percent(mean) + (deviation == null ? "" : ` ± ${percent(deviation)}`);
 
@@ -16,8 +19,16 @@ function element(name, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
-function options(select, names) {
-  select.replaceChildren(...names.map((name, place) => element("option", { value: place }, name)));
+/* A picker's options, by their names; those with a group of that name come under its heading. */
+function options(select, offered) {
+  const groups = {};
+  select.replaceChildren();
+  offered.forEach(({ name, group }, place) => {
+    const option = element("option", { value: place }, name);
+    if (!group) return select.append(option);
+    if (!groups[group]) select.append((groups[group] = element("optgroup", { label: group })));
+    groups[group].append(option);
+  });
 }
 function terms(list, rows) {
   list.replaceChildren(...rows.flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value)]));
@@ -34,18 +45,6 @@ function unfitted(values, legend) {
   const some = values.filter(([, , seeds, fitted]) => fitted < seeds), hatched = some.length > 0 && some.length < values.length;
   legend.textContent = hatched ? "hatched: not fitted with every seed" : some.length ? "no network of this map was fitted with every seed" : "";
   return ([, , seeds, fitted]) => (hatched && fitted < seeds ? { look: "unfitted" } : {});
-}
-
-/* Independent standard-normal numbers, the same in every browser: mulberry32 and Box and Muller's transform. */
-function normal(count) {
-  let state = 1;
-  const uniform = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-  return Float32Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform()));
 }
 
 /* values (channels, height, width) in [-1, 1] as grey, or three channels as colours; other numbers of them side by side. */
@@ -71,36 +70,6 @@ function heat(canvas, values, height, width) {
   const context = canvas.getContext("2d"), image = context.createImageData(width, height);
   values.forEach((value, place) => image.data.set([...colour(value), 255], 4 * place));
   context.putImageData(image, 0, 0);
-}
-/* |DFT|², summed over channels, with frequency 0 in the middle and 1 as its largest value. */
-function energy(values, [channels, height, width]) {
-  const line = (re, im, start, stride, count) => {
-    const out = [];
-    for (let k = 0; k < count; k++) {
-      let a = 0, b = 0;
-      for (let n = 0; n < count; n++) {
-        const t = (-2 * Math.PI * ((k * n) % count)) / count, p = start + n * stride;
-        a += re[p] * Math.cos(t) - im[p] * Math.sin(t);
-        b += re[p] * Math.sin(t) + im[p] * Math.cos(t);
-      }
-      out.push([a, b]);
-    }
-    out.forEach(([a, b], k) => ([re[start + k * stride], im[start + k * stride]] = [a, b]));
-  };
-  const size = height * width, total = new Float64Array(size);
-  for (let c = 0; c < channels; c++) {
-    const re = Float64Array.from(values.subarray(c * size, (c + 1) * size)), im = new Float64Array(size);
-    for (let row = 0; row < height; row++) line(re, im, row * width, 1, width);
-    for (let column = 0; column < width; column++) line(re, im, column, width, height);
-    for (let row = 0; row < height; row++)
-      for (let column = 0; column < width; column++) {
-        const from = row * width + column;
-        const to = ((row + (height >> 1)) % height) * width + ((column + (width >> 1)) % width);
-        total[to] += re[from] ** 2 + im[from] ** 2;
-      }
-  }
-  const largest = total.reduce((a, b) => Math.max(a, b), 1e-30);
-  return total.map((value) => value / largest);
 }
 /* The bytes of a network's sprite; the promise is kept, so that each is decoded once. */
 function sheet(network) {
@@ -145,9 +114,9 @@ function grid(host, rows, columns, describe, chosen) {
     if (focus) cell.focus();
     chosen(rows[r], columns[c]);
   };
-  const label = (values, place, most) => (place % Math.ceil(values.length / most) ? "" : minus(values[place]));
+  const head = (role, values, place, most) => element("div", { class: place % Math.ceil(values.length / most) ? "head unseen" : "head", role }, minus(values[place]));
   rows.forEach((row, r) => {
-    const line = element("div", { role: "row" }, element("div", { class: "head", role: "rowheader" }, label(rows, r, 12)));
+    const line = element("div", { role: "row" }, head("rowheader", rows, r, 12));
     columns.forEach((column, c) => {
       const { name, text, style, look } = describe(row, column);
       const cell = element("div", { class: look ? `cell ${look}` : "cell", role: "gridcell", "aria-label": name, style: style || "" }, text || "");
@@ -165,7 +134,7 @@ function grid(host, rows, columns, describe, chosen) {
     });
     table.append(line);
   });
-  const last = element("div", { role: "row" }, element("div"), ...columns.map((_, c) => element("div", { class: "head", role: "columnheader" }, label(columns, c, 8))));
+  const last = element("div", { role: "row" }, element("div", { class: "head unseen", role: "columnheader" }, "row"), ...columns.map((_, c) => head("columnheader", columns, c, 8)));
   table.append(last);
   host.replaceChildren(table);
   return choose;
@@ -180,10 +149,12 @@ function indices({ cells, published }) {
   const every = [cells, published?.values ?? {}].flatMap((values) => Object.keys(values).map(Number));
   return [...new Set(every)].sort((a, b) => a - b);
 }
-/* Accuracies over the NAD index, logarithmic, to point at: ours with error bars, hollow where not fitted with every seed, and a published line.
+/* Accuracies over the NAD index, logarithmic, to point at: ours with error bars, hollow where not fitted with every seed; thin: on training samples; and a published line.
    guess: the accuracy of guessing; level: an accuracy that no index has, dashed; chosen: the index that is marked; `pointed(place)` hears of others. */
-function curve(svg, shown, { guess, level, chosen, pointed }) {
-  const { width } = svg.getBoundingClientRect(), height = 230, [left, right, top, bottom] = [44, width - 12, 12, height - 36];
+function curve(svg, shown, { guess, level, chosen, training, pointed }) {
+  const { width } = svg.getBoundingClientRect(), height = 230;
+  if (!width) return; // not seen yet
+  const [left, right, top, bottom] = [50, width - 12, 12, height - 36];
   const all = indices(shown), last = Math.log(all.at(-1) + 1) || 1, low = guess - 0.04;
   const x = (index) => left + ((right - left) * Math.log(index + 1)) / last;
   const y = (accuracy) => bottom - ((bottom - top) * (accuracy - low)) / (1 - low);
@@ -194,7 +165,7 @@ function curve(svg, shown, { guess, level, chosen, pointed }) {
   svg.replaceChildren();
   for (const value of [guess, (1 + guess) / 2, 1]) {
     across(value, { stroke: "currentColor", opacity: value === guess ? 0.5 : 0.15 });
-    label([left - 10, y(value) + 4], percent(value, 0), "end");
+    label([left - 8, y(value) + 4], `${percent(value, 0)} %`, "end");
   }
   for (const index of [0, 10, 100, 1000].filter((each) => each <= all.at(-1))) label([x(index), bottom + 16], String(index));
   label([(left + right) / 2, height - 4], "NAD index");
@@ -204,7 +175,8 @@ function curve(svg, shown, { guess, level, chosen, pointed }) {
   const theirs = Object.entries(shown.published?.values ?? {});
   line(theirs.map(([index, value]) => [x(+index), y(value / 100)]), { stroke: "var(--theirs)", "stroke-width": 2, opacity: 0.8 });
   const ours = Object.entries(shown.cells);
-  line(ours.map(([index, [mean]]) => [x(+index), y(mean)]), { stroke: "var(--ours)", "stroke-width": 1.5 });
+  if (training) line(ours.map(([index, cell]) => [x(+index), y(cell[4])]), { stroke: "var(--ours)", "stroke-width": 1, opacity: 0.8 });
+  line(ours.map(([index, [mean]]) => [x(+index), y(mean)]), { stroke: "var(--ours)", "stroke-width": 2.5 });
   for (const [index, [mean, deviation, seeds, fitted]] of ours) {
     const at = { cx: x(+index), cy: y(mean), r: +index === chosen ? 6 : 3.5 };
     if (deviation) add("line", { x1: at.cx, x2: at.cx, y1: y(mean - deviation), y2: y(mean + deviation), stroke: "var(--ours)", "stroke-width": 1.5 });

@@ -1,27 +1,22 @@
 /* The maps over frequency, to point at. */
 function fourier(root, offered) {
   const networks = Object.values(offered), select = $("fourier-network");
-  options(select, networks.map(({ name }) => name));
+  options(select, networks);
   const best = ({ cells }) => Object.keys(cells).reduce((a, b) => (cells[b][0] > cells[a][0] ? b : a)).split(",").map(Number);
-  let last = [8, 8]; // the wave that the text speaks of
+  let last = networks[0].start ?? [8, 8]; // the wave that the text speaks of
   function read(r, c) {
     last = [r, c];
-    const { cells, steps, sides, eps, sigma } = networks[select.value], [height, width] = sides, found = cells[[r, c]];
+    const { cells, steps, sides } = networks[select.value], [height, width] = sides, found = cells[[r, c]];
     const wave = new Float32Array(height * width);
     for (let row = 0; row < height; row++)
       for (let column = 0; column < width; column++) wave[row * width + column] = Math.cos(2 * Math.PI * ((r * row) / height + (c * column) / width));
     draw($("fourier-wave"), wave, [1, height, width]);
-    const norm = Math.hypot(...wave), noise = normal(wave.length);
-    const along = wave.reduce((sum, value, place) => sum + (value / norm) * noise[place], 0);
-    draw($("fourier-sample"), noise.map((value, place) => (sigma * value + ((eps - sigma * along) * wave[place]) / norm) / (3 * sigma)), [1, height, width]);
-    draw($("fourier-pooled"), pooled(pooled(wave, width), width / 2), [1, height / 4, width / 4]);
+    const { pools } = networks[select.value]; // how often the network takes the largest of 2×2 pixels, where the page knows
+    $("fourier-pooled").parentElement.hidden = !pools;
+    if (pools) draw($("fourier-pooled"), pooled(pooled(wave, width), width / 2), [1, height / 4, width / 4]);
     const learned = steps?.[[r, c]];
     terms($("fourier-read"), [["wave", minus(`(${r}, ${c})`)], ["accuracy", found ? said(found) : "not trained here"],
-      ...(steps && found ? [["learned after", learned ? `${learned.toFixed(0)} steps of training` : "not within its training"]] : [])]);
-    const rows = networks.filter((network) => network.cells[[r, c]]).map((network) =>
-      element("tr", network.name.endsWith("published") ? { class: "theirs" } : {}, element("th", { scope: "row" }, network.name), element("td", {}, said(network.cells[[r, c]]))));
-    $("fourier-others-title").textContent = minus(`All networks along the wave (${r}, ${c})`);
-    $("fourier-others").replaceChildren(element("table", {}, element("tbody", {}, ...rows)));
+      ...(steps && found ? [["training set learned after", learned ? `${learned.toFixed(0)} steps of training` : "not within its training"]] : [])]);
   }
   function pick() {
     const { name, cells } = networks[select.value], ks = Object.keys(cells).map((key) => key.split(",").map(Number));
@@ -30,7 +25,7 @@ function fourier(root, offered) {
     const choose = grid($("fourier-grid"), rows, columns, (r, c) => {
       const found = cells[[r, c]], where = minus(`(${r}, ${c})`);
       if (!found) return { name: `${where}: not trained`, look: "empty" };
-      return { name: `${where}: ${percent(found[0])} %`, style: shade(found[0]), text: columns.length <= 9 ? percent(found[0], 0) : "", ...look(found) };
+      return { name: `${where}: ${percent(found[0], 0)} %`, style: shade(found[0]), text: columns.length <= 9 ? percent(found[0], 0) : "", ...look(found) };
     }, read);
     $("fourier-grid").firstChild.setAttribute("aria-label", `Accuracy of ${name} over frequency`);
     if (!cells[last]) last = best(networks[select.value]);

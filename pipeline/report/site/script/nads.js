@@ -1,13 +1,13 @@
 /* NADs of every network, one at a time. */
 function nads(root, offered) {
-  const networks = Object.values(offered), select = $("nads-network"), slider = $("nads-slider"), number = $("nads-number");
-  options(select, networks.map(({ name }) => name));
+  const networks = Object.values(offered), select = $("nads-network"), slider = $("nads-slider");
+  options(select, networks);
   let network, pixels;
-  function show(place, typed) {
+  function show(place) {
     const index = network.indices[place];
     slider.value = place;
     slider.setAttribute("aria-valuetext", `NAD ${index}`);
-    if (!typed) number.value = index;
+    $("nads-index").textContent = `NAD ${index}`;
     const rows = [["index", `${index} of 0 to ${network.last}`]];
     if (network.eigenvalues) {
       const scientific = (value) => { const [a, b] = value.toExponential(2).split("e"); return `${a}·10${[...String(+b)].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("")}`; };
@@ -19,31 +19,27 @@ function nads(root, offered) {
     spectrum(network, place);
     const values = direction(network, pixels, place);
     draw($("nads-pixels"), values, network.shape);
-    heat($("nads-energy"), energy(values, network.shape), network.shape[1], network.shape[2]);
     $("nads-pixels").setAttribute("aria-label", `NAD ${index} in pixels`);
-    $("nads-energy").setAttribute("aria-label", `NAD ${index}: its energy over frequency`);
   }
   async function pick() {
     const picked = networks[select.value], decoded = await sheet(picked);
     if (networks[select.value] !== picked) return; // another was picked meanwhile
     [network, pixels] = [picked, decoded];
     slider.max = network.indices.length - 1;
-    number.max = network.indices.at(-1);
     show(0);
   }
-  const nearest = (index) => network.indices.reduce((a, b, place) => (Math.abs(b - index) < Math.abs(network.indices[a] - index) ? place : a), 0);
+  addEventListener("resize", () => network && show(+slider.value));
   select.addEventListener("change", pick);
   slider.addEventListener("input", () => show(+slider.value));
-  number.addEventListener("input", () => number.value !== "" && show(nearest(+number.value), true));
-  number.addEventListener("change", () => (number.value = network.indices[slider.value])); // of some there is no picture
   pick();
 }
 /* √λ with two standard errors over the index, both logarithmic, and the span of a direction. */
 function spectrum(network, chosen) {
-  const svg = $("nads-spectrum"), [left, right, top, bottom] = [8, 312, 8, 150];
+  const svg = $("nads-spectrum"), { width } = svg.getBoundingClientRect(), [left, right, top, bottom] = [8, width - 8, 8, 150];
+  svg.setAttribute("viewBox", `0 0 ${width} 180`);
   svg.replaceChildren();
   $("nads-legend").textContent = "";
-  if (!network.eigenvalues) return;
+  if (!network.eigenvalues || !width) return;
   const { eigenvalues, standard_errors: errors, indices } = network, end = Math.log(network.last + 1) || 1;
   const x = (index) => left + ((right - left) * Math.log(index + 1)) / end;
   const log = (value) => Math.log(Math.max(value, eigenvalues[0] * 1e-9)), high = log(eigenvalues[0] + 2 * errors[0]);

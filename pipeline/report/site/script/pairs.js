@@ -1,7 +1,7 @@
 /* The pairs of channels, to point at. */
 function pairs(root, offered) {
   const networks = Object.values(offered), select = $("pairs-network"), test = $("pairs-test");
-  options(select, networks.map((network) => network.name));
+  options(select, networks);
   test.value = "first";
   let last;
   function plane({ means, extent, points }, cell) {
@@ -38,7 +38,7 @@ function pairs(root, offered) {
     const look = unfitted(Object.values(cells).map((cell) => cell[test.value]), $("pairs-legend"));
     const choose = grid($("pairs-grid"), indices, indices, (first, second) => {
       const found = cells[[first, second]][test.value], [mean] = found;
-      return { name: `NADs ${first} and ${second}: ${percent(mean)} %`, text: percent(mean, 0), style: shade(mean), ...look(found) };
+      return { name: `NADs ${first} and ${second}: ${percent(mean, 0)} %`, text: percent(mean, 0), style: shade(mean), ...look(found) };
     }, (first, second) => {
       last = [first, second];
       const cell = cells[[first, second]], rows = [["first channel", `NAD ${first}`], ["second channel", `NAD ${second}`]];

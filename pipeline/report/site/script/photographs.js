@@ -3,7 +3,7 @@ function photographs(root, offered, page) {
   const networks = Object.values(offered), input = (name) => $(`photographs-${name}`), slider = input("slider"), svg = input("curve"), picked = () => networks[input("network").value];
   let turn = 0;
   root.hidden = false;
-  options(input("network"), networks.map(({ name }) => name));
+  options(input("network"), networks);
   const bytes = (text) => Float32Array.from(atob(text), (letter) => letter.charCodeAt(0) / 255);
   const paint = (name, values, shape) => draw(input(name), values.map((value) => 2 * value - 1), shape);
   /* The photograph with its coefficient on its class's carrier replaced: paper 1, §5. */
@@ -35,6 +35,7 @@ function photographs(root, offered, page) {
     rows.push(["trained without carriers", said(level)]);
     if (published) rows.push([`${published.called}, on clean images`, chosen in published.values ? `${published.values[chosen].toFixed(1)} %` : "none at this index"]);
     terms(input("read"), rows);
+    input("index").textContent = `NAD ${chosen}`;
     slider.setAttribute("aria-valuetext", rows.slice(0, 2).map((row) => row.join(" ")).join(", "));
     curve(svg, network, { guess, level, chosen, pointed: (place) => ((slider.value = place), show()) });
     picture(network, chosen);
@@ -43,11 +44,12 @@ function photographs(root, offered, page) {
     const { name, cells, level, published, pictures, caption } = picked(), all = indices(picked());
     slider.max = all.length - 1;
     slider.value = 0;
-    options(input("photograph"), pictures ? pictures.photographs.map((each) => each.name) : []);
-    options(input("class"), pictures ? pictures.classes.map(([label]) => label) : []);
+    options(input("photograph"), pictures ? pictures.photographs : []);
+    options(input("class"), pictures ? pictures.classes.map(([name]) => ({ name })) : []);
     svg.setAttribute("aria-label", `Accuracy on clean images of ${name} over the NAD index of the carriers`);
     const hollow = [level, ...Object.values(cells)].some(([, , seeds, fitted]) => fitted < seeds) ? "; hollow: not fitted with every seed" : "";
-    input("legend").textContent = [`accuracy on clean images; dots: ours${hollow}`, "dashed: trained without carriers", published && `line: ${published.called}`, "grey: guessing", caption].filter(Boolean).join(" · ");
+    input("legend").textContent = [`accuracy on clean images; dots: ours${hollow}`, "dashed: trained without carriers", published && `orange: ${published.called}`].filter(Boolean).join(" · ");
+    input("caption").textContent = caption;
     show();
   }
   input("network").addEventListener("change", pick);
