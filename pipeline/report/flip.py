@@ -39,6 +39,9 @@ MAPS = {
 
 PAPERS = ("plain", "flipped")  # the maps of table 1
 
+PAPER = "50,000 images, 30 epochs"
+"""The paper's training, which a run of another size does not have."""
+
 
 def list_maps(record: Record) -> dict[str, str]:
     """The maps with which networks were trained, in order, and their tick labels."""
@@ -100,7 +103,7 @@ def draw_accuracies(
                 marker=look["marker"],
                 linestyle=":",
                 markersize=6,
-                label=published[name].name + published[name].width,
+                label=f"{published[name].name}{published[name].width},\n{PAPER}",
                 **style.BEHIND,
             )
     panel.set_xticks(range(len(maps)), maps.values())

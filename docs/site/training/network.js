@@ -256,7 +256,7 @@ function trainStep(network, batch, rate) {
   return right / batch.length;
 }
 
-/* Train a network on D(v). After every second epoch `report` gets its number and the accuracies on training and some test samples. */
+/* Train a network on D(v). After every second epoch `report` gets its number and the accuracies on training and some test samples, in the end on all. */
 function trainNetwork(architecture, v, seed, report = () => {}) {
   const { samples, testSamples, batch, epochs } = TRAINING, train = drawSamples(v, samples, 3 * seed + 1);
   const test = drawSamples(v, testSamples, 3 * seed + 2), network = createNetwork(architecture, 3 * seed);
@@ -265,7 +265,7 @@ function trainNetwork(architecture, v, seed, report = () => {}) {
     let right = 0;
     for (let start = 0; start < samples; start += batch)
       right += batch * trainStep(network, train.slice(start, start + batch), learningRate((epoch + start / samples) / epochs));
-    if (epoch % 2) report(epoch + 1, right / samples, accuracyOn(network, few));
+    if (epoch % 2) report(epoch + 1, right / samples, accuracyOn(network, epoch + 1 < epochs ? few : test));
   }
   return { train: accuracyOn(network, train), test: accuracyOn(network, test) };
 }
