@@ -72,7 +72,7 @@ def test_the_report_has_all_sections_and_the_page_all_chapters(
     assert "default-src 'none'" in text
     assert not re.findall(r'(?:src|<link[^>]* href)="(?!data:)', text)
     live = re.findall(r'class="live" id="live-(\w+)"', text)
-    assert live == ["problem", "fourier", "nads", "sweep", "photographs", "pairs"]
+    assert live == ["fourier", "nads", "sweep", "photographs", "pairs"]
     for name, section in sections.items():
         stage = "estimate" if name == "nads" else f"evaluate@{name}"
         assert f"<code>dvc repro {stage} render</code>" in text
