@@ -82,12 +82,12 @@ def parse_shape(text: str) -> Shape:
     return channels, height, width
 
 
-def parse_minutes(text: str) -> float:
-    """Parse a positive number of minutes."""
-    minutes = float(text)
-    if not 0 < minutes < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is no positive number of minutes")
-    return minutes
+def parse_positive(text: str) -> float:
+    """Parse a positive number."""
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return number
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -225,13 +225,13 @@ def parse(words: list[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--minutes",
-        type=parse_minutes,
+        type=parse_positive,
         default=10,
         help="about how long it takes (%(default)s)",
     )
     parser.add_argument(
         "--lr",
-        type=float,
+        type=parse_positive,
         default=0.5,
         help="learning rate of the first step (%(default)s)",
     )

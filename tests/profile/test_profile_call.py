@@ -103,7 +103,7 @@ def test_json_on_stdout_is_all_that_the_command_prints_there(
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "inf"])
 def test_minutes_are_positive(text):
     with pytest.raises(argparse.ArgumentTypeError):
-        command.parse_minutes(text)
+        command.parse_positive(text)
 
 
 def test_edits_of_data_that_a_network_reads_change_the_keys(small, monkeypatch):
