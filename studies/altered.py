@@ -28,7 +28,6 @@ from pipeline import config, experiments, networks
 from pipeline.experiments.experiment import Cell
 from pipeline.experiments.flip import Maps
 from pipeline.experiments.plan import Plan
-from pipeline.machine import workers
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.labels import label
@@ -180,13 +179,8 @@ def main() -> None:
         for cell in experiments.find("flip").cells(plan)
         if cell["images"] == "plain" and cell["seed"] < NETWORKS[cell["architecture"]]
     ]
-    rows = []
     make = functools.partial(dataclasses.replace, plan)
-    work = workers.run(trained, cells, make, torch.device("cpu"))
-    for _, result in work:
-        if isinstance(result, Exception):
-            raise result
-        rows += result
+    rows = in_memory.collect(trained, cells, make)
     FOLDER.mkdir(parents=True, exist_ok=True)
     columns = ["architecture", "seed", "alteration"]
     table = pd.DataFrame(rows).sort_values(columns, kind="stable")

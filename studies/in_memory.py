@@ -65,6 +65,24 @@ def trained(
     return network, outcome, time.perf_counter() - started
 
 
+def collect(
+    function: Callable, jobs: list[Any], make_context: Callable
+) -> list[dict[str, Any]]:
+    """Collect the rows that workers make of jobs.
+
+    Args:
+        function: Makes the rows of a job; called with the context and the job.
+        jobs: The jobs.
+        make_context: Makes the context in a worker.
+    """
+    rows = []
+    for _, result in workers.run(function, jobs, make_context, torch.device("cpu")):
+        if isinstance(result, Exception):
+            raise result
+        rows += result
+    return rows
+
+
 def complete(
     path: Path, function: Callable, jobs: Mapping[tuple, Any], make_context: Callable
 ) -> pd.DataFrame:

@@ -19,7 +19,6 @@ import dataclasses
 import functools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,7 +30,6 @@ from pipeline.experiments.experiment import Cell
 from pipeline.experiments.flip import Maps
 from pipeline.experiments.plan import Plan
 from pipeline.experiments.poison import FirstIndices
-from pipeline.machine import workers
 from pipeline.project import artifacts
 from pipeline.project.errors import one_sentence
 from pipeline.report import style
@@ -170,13 +168,8 @@ def main() -> None:
         for cell in experiments.find(name).cells(plan):
             if cell.get("index") != -1:  # clean images, which `flip` has
                 jobs.append((name, cell))
-    rows: list[dict[str, Any]] = []
     make_context = functools.partial(dict, plans)
-    work = workers.run(train_network, jobs, make_context, torch.device("cpu"))
-    for _, result in work:
-        if isinstance(result, Exception):
-            raise result
-        rows += result
+    rows = in_memory.collect(train_network, jobs, make_context)
     FOLDER.mkdir(parents=True, exist_ok=True)
     table = pd.DataFrame(rows).sort_values(["carriers", "seed"], kind="stable")
     table.round(5).to_csv(FOLDER / "results.csv", index=False)
