@@ -101,7 +101,7 @@ def draw(rows: pd.DataFrame) -> None:
         f"10,000 samples · grey: chance · {explain_unfitted('hollow')} · ± standard "
         "deviation over seeds"
     )
-    title = "AdamW learns the last NADs of ConvNeXt, and those of ViT in part, not LeNet's"
+    title = "AdamW learns ConvNeXt's last NADs, ViT's in part, and not LeNet's"
     style.save(style.finish(figure, title, caption), FOLDER, "optimisers")
 
 
