@@ -166,7 +166,7 @@ def main() -> None:
     jobs = []
     for name, plan in plans.items():
         for cell in experiments.find(name).cells(plan):
-            if cell.get("index") != -1:  # clean images, which `flip` has
+            if cell.get("data") != "images":  # clean images, which `flip` has
                 jobs.append((name, cell))
     make_context = functools.partial(dict, plans)
     rows = in_memory.collect(train_network, jobs, make_context)

@@ -119,7 +119,7 @@ def test_an_experiment_that_the_scale_leaves_out_is_named_and_its_stages_say_so(
     assert "`dvc repro evaluate@flip evaluate@fourier`" in printed.err
     assert "poison 0 0 0" in " ".join(printed.out.split())
     assert list(Plan.read(experiments.find("flip")).members) == ["lenet"]
-    with refused("value") as caught:
+    with refused("unknown-name") as caught:
         Plan.read(experiments.find("poison"))
     assert "poison" in str(caught.value)
 

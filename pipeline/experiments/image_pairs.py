@@ -40,7 +40,8 @@ class Settings(AmplitudePerArchitecture):
         if not above or not below or not set(positive) <= set(classes):
             raise InputError(
                 "params.yaml: image_pairs.positive must name some, not all, of the "
-                f"classes {', '.join(classes)}"
+                f"classes {', '.join(classes)}",
+                "unknown-name",
             )
         return below, above
 

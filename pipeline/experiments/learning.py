@@ -10,7 +10,7 @@ from pipeline.experiments.experiment import BasisExperiment
 from pipeline.experiments.plan import AmplitudePerArchitecture
 
 IMAGES = -1
-"""The index of cells that are trained on images."""
+"""The index of cells that are trained on images, which have no NAD."""
 
 
 class Learning(BasisExperiment):

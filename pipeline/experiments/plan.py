@@ -156,7 +156,8 @@ class Plan(typing.Generic[Settings, Grid]):
         if not plan.members:
             raise InputError(
                 f"scale {plan.scale} leaves {plan.experiment} out; "
-                "`dvc repro evaluate@X` runs an experiment X that it has"
+                "`dvc repro evaluate@X` runs an experiment X that it has",
+                "unknown-name",
             )
         return plan
 

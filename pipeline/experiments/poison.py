@@ -16,10 +16,11 @@ from pipeline.training import pictures
 from pipeline.training.shapes import Shape, dimension
 
 CLEAN = -1
-"""The index of cells that are trained on clean images."""
+"""The index of cells that are trained on clean images, which have no NAD. pandas would
+drop groups whose index is missing."""
 
 
-def nads_of(classes: int, shape: Shape) -> int:
+def count_nads(classes: int, shape: Shape) -> int:
     """Return the number of NADs that hold the carriers of all classes.
 
     Args:
@@ -57,7 +58,7 @@ class FirstIndices(Indices):
                 of all classes.
         """
         last = super().nads(shape) - 1
-        carriers = nads_of(classes, shape)
+        carriers = count_nads(classes, shape)
         highest = dimension(shape) - carriers
         if last > highest:
             raise ValueError(
@@ -70,14 +71,16 @@ class FirstIndices(Indices):
 class Poison(BasisExperiment):
     """Pictures that carry their class along a NAD."""
 
+    coordinates = ("data", "index")
     schedule = "linear"
     Settings = Carriers
     Grid = FirstIndices
 
     def grid_points(self, member):
         """Yield clean images, and carriers from every first index on."""
-        for index in (CLEAN, *member.grid.indices):
-            yield {"index": index}
+        yield {"data": "images", "index": CLEAN}
+        for index in member.grid.indices:
+            yield {"data": "carriers", "index": index}
 
     def draw_base_noise(self, plan, seed, images):
         """Draw pictures and labels (N,).
@@ -89,7 +92,7 @@ class Poison(BasisExperiment):
             try:
                 member.grid.nads(member.input, len(images["classes"]))
             except ValueError as error:
-                raise InputError(f"poison: {error}") from None
+                raise InputError(f"poison: {error}", "out-of-range") from None
         return super().draw_base_noise(plan, seed, images)
 
     def dataset(self, cell, split, base_noise, directions):
@@ -99,14 +102,14 @@ class Poison(BasisExperiment):
         """
         x = pictures.in_unit_range(base_noise[f"{split}_pictures"])
         y = self.classes(split, base_noise)
-        if cell["index"] != CLEAN:
+        if cell["data"] == "carriers":
             nads = directions[0][cell["index"] :]
             x = pictures.poison(x, y, nads, cell["size"])
         return pictures.normalise(x, base_noise), y
 
     def test_sets(self, cell, base_noise, directions):
         """Yield clean test images, and the same with the carriers of their classes."""
-        clean = cell | {"index": CLEAN}
+        clean = cell | {"data": "images"}
         yield "clean", *self.dataset(clean, "test", base_noise, directions)
-        if cell["index"] != CLEAN:
+        if cell["data"] == "carriers":
             yield "poisoned", *self.dataset(cell, "test", base_noise, directions)

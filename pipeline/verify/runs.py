@@ -26,7 +26,7 @@ from pipeline.training.shapes import INPUT
 PUBLISHED = {
     "fourier": (["k_row", "k_col"], "network", {"test_set": "all"}),
     "nad_sweep": (["index"], "network", {"estimand": "secant", "test_set": "all"}),
-    "poison": (["index"], "network", {"test_set": "clean"}),
+    "poison": (["index"], "network", {"data": "carriers", "test_set": "clean"}),
     "flip": (["network"], "images", {"test_set": "all"}),
     "linear_pairs": (["index_1", "index_2"], "test_set", {"network": "resnet18"}),
 }

@@ -97,7 +97,10 @@ POINTS = {
         {"data": "linear", "index": 4},
         {"data": "images", "index": -1},
     ],
-    "poison": [{"index": -1}, {"index": 3}],
+    "poison": [
+        {"data": "images", "index": -1},
+        {"data": "carriers", "index": 3},
+    ],
     "flip": [{"images": "plain"}, {"images": "flipped"}],
 }
 """The points of the grids of `SMALL`, except those of frequencies."""

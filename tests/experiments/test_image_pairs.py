@@ -77,7 +77,7 @@ def test_the_user_may_name_the_positive_classes(images):
 @pytest.mark.parametrize("names", ["az", "cab", ""])
 def test_a_side_without_classes_or_with_unknown_ones_is_refused(names):
     settings = with_positive(*names).settings
-    with refused("value") as caught:
+    with refused("unknown-name") as caught:
         settings.sides(list("abc"))
     assert "a, b, c" in str(caught.value)
 

@@ -14,13 +14,20 @@ EXPERIMENT = experiments.find("poison")
 GRIDS = {"lenet": {"indices": (0, 1020)}}
 PLAN = plan_of("poison", {"size": 0.05}, GRIDS, samples=(40, 20))
 BASIS = orthonormal()
-CELL = {"architecture": "lenet", "seed": 4, "index": 7, "size": 0.05, **SQUARE}
-CLEAN = CELL | {"index": -1}
+CELL = {
+    "architecture": "lenet",
+    "seed": 4,
+    "data": "carriers",
+    "index": 7,
+    "size": 0.05,
+    **SQUARE,
+}
+CLEAN = CELL | {"data": "images", "index": -1}
 
 
 def test_more_classes_take_more_nads(images):
     images["classes"] = list(range(42))
-    with refused("value") as caught:
+    with refused("out-of-range") as caught:
         EXPERIMENT.draw_base_noise(PLAN, 4, images)
     assert "42 classes take 7 NADs" in str(caught.value)
 

@@ -151,7 +151,7 @@ def write_run():
     results = make_results([{"index": 1}], unfitted=8, tests=tests)
     write_experiment(make_plan("image_pairs", SIGMAS, 2 * [{"indices": [1]}]), results)
 
-    cells = [{"index": -1}, {"index": 10}]
+    cells = [{"data": "images", "index": -1}, {"data": "carriers", "index": 10}]
     results = make_results(cells, unfitted=3, tests=["clean"])
     plan = make_plan("poison", {"size": 0.25}, 2 * [{"indices": [10]}])
     write_experiment(plan, results)
