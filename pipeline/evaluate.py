@@ -13,9 +13,11 @@ import dataclasses
 import functools
 
 import numpy as np
+import torch
 from tqdm import tqdm
 
 from pipeline import experiments
+from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.grid import evaluation
 from pipeline.grid.data import Data
@@ -38,7 +40,44 @@ def main(name: str) -> None:
     specifications = [grid["architectures"][cell["architecture"]] for cell in cells]
     files = [str(models / f"{cell_name}.safetensors") for cell_name in names]
     work = list(zip(cells, specifications, files, strict=True))
-    outcomes = {}
+    outcomes = _evaluate(experiment, work, device)
+    rows, sections = zip(*(outcomes[file] for file in files), strict=True)
+    tables = evaluation.tables(
+        cells, rows, artifacts.read_training(name, "training.csv"), experiment
+    )
+    with artifacts.output(artifacts.REPORTS / name) as folder:
+        for table, frame in tables.items():
+            frame.to_csv(folder / f"{table}.csv", index=False)
+        columns = ["architecture", *experiment.coordinates, "test_set"]
+        summary(tables["results"], columns).to_csv(folder / "summary.csv", index=False)
+        sections_by_name = {
+            cell_name: section
+            for cell_name, section in zip(names, sections, strict=True)
+            if section is not None
+        }
+        if sections_by_name:
+            np.savez_compressed(folder / "cross_sections.npz", **sections_by_name)
+        pictures = artifacts.read_about_pictures(name)
+        about = {
+            "images": pictures and pictures["name"],
+            "plan": dataclasses.asdict(plan),
+        }
+        artifacts.write_json(folder / "run.json", about)
+
+
+def _evaluate(
+    experiment: Experiment, work: list[tuple], device: torch.device
+) -> dict[str, tuple[evaluation.Rows, np.ndarray | None]]:
+    """Evaluate cells in workers.
+
+    Args:
+        experiment: The experiment.
+        work: The cell, the specification and the file of each network.
+        device: Where networks run.
+
+    Returns:
+        What `evaluation.evaluate_one` returns, by file.
+    """
     function = functools.partial(evaluation.evaluate_one, device)
     make_data = functools.partial(Data, experiment)
     if experiment.needs_networks:
@@ -47,34 +86,14 @@ def main(name: str) -> None:
         # Outputs on the test sets are on disk: reading them takes less than starting a
         # process.
         results = workers.run_here(function, work, make_data)
-    title = f"evaluate {name}"
+    outcomes = {}
+    title = f"evaluate {experiment.name}"
     with progress(title, len(work), lambda: len(outcomes)):
         for (*_, file), result in tqdm(results, title, len(work), disable=None):
             if isinstance(result, Exception):
                 raise result
             outcomes[file] = result
-    rows, sections = zip(*(outcomes[file] for file in files), strict=True)
-    tables = evaluation.tables(
-        cells, rows, artifacts.read_training(name, "training.csv"), experiment
-    )
-    sections = {
-        name: each
-        for name, each in zip(names, sections, strict=True)
-        if each is not None
-    }
-    with artifacts.output(artifacts.REPORTS / name) as folder:
-        for table, frame in tables.items():
-            frame.to_csv(folder / f"{table}.csv", index=False)
-        columns = ["architecture", *experiment.coordinates, "test_set"]
-        summary(tables["results"], columns).to_csv(folder / "summary.csv", index=False)
-        if sections:
-            np.savez_compressed(folder / "cross_sections.npz", **sections)
-        pictures = artifacts.read_about_pictures(name)
-        about = {
-            "images": pictures and pictures["name"],
-            "plan": dataclasses.asdict(plan),
-        }
-        artifacts.write_json(folder / "run.json", about)
+    return outcomes
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ fig. 7)."""
 import textwrap
 from collections.abc import Mapping
 
+import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pipeline.experiments.poison import CLEAN
@@ -52,24 +54,7 @@ def draw_curves(
     for panel, (name, label) in zip(axes[0], record.labels.items(), strict=True):
         panel.axhline(chance, color="0.6", linewidth=0.9, label="chance")
         rows = record.select_results(name, test_set="clean")
-        cells = average_percent(rows, ["index"])
-        panel.axhline(
-            cells.loc[CLEAN, "mean"],
-            color=style.BLUE,
-            linestyle="--",
-            linewidth=1.1,
-            label="trained without carriers",
-        )
-        style.draw_over_indices(
-            panel,
-            cells.drop(index=CLEAN),
-            color=style.BLUE,
-            marker="o",
-            markersize=4,
-            linewidth=1.3,
-            capsize=2,
-            label="trained with carriers",
-        )
+        draw_own(panel, average_percent(rows, ["index"]))
         if name in published:
             values = published[name].values
             panel.plot(
@@ -87,6 +72,32 @@ def draw_curves(
     axes[0, 0].set_ylabel("accuracy on clean test data (%)")
     figure.legend(lines.values(), lines, loc="outside right center", frameon=False)
     return style.finish(figure, title, caption, record.notice)
+
+
+def draw_own(panel: Axes, cells: pd.DataFrame) -> None:
+    """Draw the accuracies of a run.
+
+    Args:
+        panel: Where.
+        cells: Means and stds in per cent by index.
+    """
+    panel.axhline(
+        cells.loc[CLEAN, "mean"],
+        color=style.BLUE,
+        linestyle="--",
+        linewidth=1.1,
+        label="trained without carriers",
+    )
+    style.draw_over_indices(
+        panel,
+        cells.drop(index=CLEAN),
+        color=style.BLUE,
+        marker="o",
+        markersize=4,
+        linewidth=1.3,
+        capsize=2,
+        label="trained with carriers",
+    )
 
 
 def make_table(record: Record, published: Published) -> Rows:
