@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 
 from pipeline.measures.ranks import spearman
+from pipeline.report.comparison import format_mean
 from studies.tables.markdown import format_table
 from studies.tables.numbers import (
     compute_flip_loss,
     format_signed,
     read_accuracy,
     read_run,
+    select,
 )
 
 CONVOLUTIONAL = ["LeNet", "VGG-11", "ResNet-18", "ConvMixer"]
@@ -63,6 +65,65 @@ def make_overlaps() -> str:
             row.append(f"{accuracies.mean():.1f}")
         rows.append(row)
     columns = ["difficulty", "best possible", *(f"NAD {index}" for index in indices)]
+    return format_table(columns, rows)
+
+
+def make_wrong_labels() -> str:
+    """Make the table of two cues, the channel of NAD 1 with correct or wrong labels."""
+    run = "linear_pairs/lenet_mislabelled_rates"
+    rows = []
+    for index in (1000, 128, 1):
+        for rate in (0.0, 0.3):
+            cell = {"eta1": 0.0, "eta2": rate, "index_1": index, "index_2": 1}
+            row = [str(index), f"{100 * rate:.0f}"]
+            for test_set in ("first", "second"):
+                accuracies = read_accuracy(run, **cell, test_set=test_set)
+                row.append(format_mean(accuracies.mean(), accuracies.std()))
+            tilt = read_run(run, **cell, test_set="all")["tilt"]
+            rows.append([*row, format_mean(tilt.mean(), tilt.std())])
+    columns = [
+        "NAD of the reliable channel",
+        "wrong labels of NAD 1 (%)",
+        "only the reliable channel (%)",
+        "only NAD 1 (%)",
+        "tilt (°)",
+    ]
+    return format_table(columns, rows)
+
+
+def make_turns() -> str:
+    """Make the table of the response along v before and after training on D(v)."""
+    course = read_run(
+        "learning/small_networks/course.csv", architecture="lenet", data="linear"
+    )
+    rows = []
+    for epoch, words in ((0, "before training"), (course["epoch"].max(), "after it")):
+        row = [words]
+        for _, shares in select(course, epoch=epoch).groupby("index")["v"]:
+            row.append(format_mean(100 * shares.mean(), 100 * shares.std()))
+        rows.append(row)
+    indices = [f"NAD {index}" for index in course["index"].unique()]
+    return format_table(["share of the squared gradient along v (%)", *indices], rows)
+
+
+def make_course_on_images() -> str:
+    """Make the table of the gradient of LeNet while it learns images."""
+    course = read_run(
+        "learning/small_networks/course.csv", architecture="lenet", data="images"
+    )
+    parts = {
+        "components": "in the images' first ten principal components",
+        "nads": "of the rest, in the first ten NADs",
+    }
+    epochs = course["epoch"].unique()
+    rows = []
+    for part, words in parts.items():
+        row = [words]
+        for epoch in epochs:
+            shares = 100 * select(course, epoch=epoch)[part]
+            row.append(format_mean(shares.mean(), shares.std()))
+        rows.append(row)
+    columns = ["share of the squared gradient (%), after epochs", *map(str, epochs)]
     return format_table(columns, rows)
 
 

@@ -218,3 +218,40 @@ def test_the_order_of_nads_is_shown_by_what_makes_the_classes_overlap(folder):
     assert header.endswith("| NAD 0 | NAD 9 |")
     assert first.endswith("| 100 | 91.0 | 81.0 |")
     assert last.endswith("| 100 | 51.0 | 41.0 |")
+
+
+def test_two_cues_are_compared_with_and_without_wrong_labels(folder):
+    rows = []
+    for index in (1, 128, 1000):
+        for rate in (0.0, 0.3):
+            for number, test_set in enumerate(("all", "first", "second")):
+                accuracy = 0.5 + rate + 0.05 * number
+                place = f"0.0,{rate},0,{index},1,{test_set}"
+                rows.append(f"{place},{accuracy},{100 * rate}")
+    columns = "eta1,eta2,seed,index_1,index_2,test_set,accuracy,tilt"
+    path = folder / "linear_pairs/lenet_mislabelled_rates/results.csv"
+    write(path, columns, *rows)
+    _, _, first, second, *_, last = findings.make_wrong_labels().splitlines()
+    assert first == "| 1000 | 0 | 55.0 | 60.0 | 0.0 |"
+    assert second == "| 1000 | 30 | 85.0 | 90.0 | 30.0 |"
+    assert last.startswith("| 1 | 30 |")
+
+
+def test_the_gradient_is_shown_before_and_after_training(folder):
+    rows = [
+        "lenet,0,linear,5,0,0.01,0.5,",
+        "lenet,0,linear,5,4,0.9,0.6,",
+        "lenet,1,linear,5,4,0.8,0.6,",
+        "lenet,0,images,-1,0,,0.3,0.1",
+        "lenet,0,images,-1,4,,0.2,0.4",
+        "mlp,0,images,-1,4,,0.7,0.8",
+    ]
+    columns = "architecture,seed,data,index,epoch,v,nads,components"
+    write(folder / "learning/small_networks/course.csv", columns, *rows)
+    _, _, before, after = findings.make_turns().splitlines()
+    assert before == "| before training | 1.0 |"
+    assert after == "| after it | 85.0 ± 7.1 |"
+    header, _, components, nads = findings.make_course_on_images().splitlines()
+    assert header.endswith("| 0 | 4 |")
+    assert components.endswith("| 10.0 | 40.0 |")
+    assert nads.endswith("| 30.0 | 20.0 |")
