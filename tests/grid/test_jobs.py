@@ -195,7 +195,12 @@ def test_a_cell_that_diverges_says_so(made):
     plan, data, cells = made
     job = next(jobs.of_cells(plan, data, cells, CPU))
     real = data.dataset
-    data.dataset = lambda *place: (real(*place)[0] * float("nan"), real(*place)[1])
+
+    def dataset_without_numbers(cell, split):
+        x, y = real(cell, split)
+        return x * float("nan"), y
+
+    data.dataset = dataset_without_numbers
     with pytest.raises(loop.Diverged):
         jobs.train_cell(data, job)
 
