@@ -3,7 +3,9 @@
 import collections
 import dataclasses
 import functools
+import itertools
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from matplotlib.figure import Figure
 
 from pipeline.experiments.plan import Plan
 from pipeline.measures.fitted import fitted, summary
-from pipeline.nads import NADs
+from pipeline.nads import NADs, controversial
 from pipeline.nads.estimator import NADsPlan
 from pipeline.nads.gallery import pictures
 from pipeline.profile import words
@@ -27,6 +29,7 @@ from pipeline.report import nads as nads_report
 from pipeline.report.fourier import DIRECTION, format_frequency
 from pipeline.report.run import Record, Report
 from pipeline.report.site import document
+from pipeline.training.shapes import dimension
 
 HERE = Path(__file__).parent
 
@@ -34,6 +37,9 @@ CHAPTERS = ("sweep", "nads", "patterns", "trained", "trust")
 """The chapters in order; the first two are those of a run's page."""
 
 TILES = 6  # pictures of directions in a row
+LARGEST = 4096
+"""Largest D of the directions on which two networks disagree; their time grows like
+D³."""
 RESPONSE = "response, relative to a random pattern"
 
 
@@ -164,7 +170,36 @@ def draw_profiles(profiles: Mapping[str, Profile]) -> dict[str, Figure]:
             titles.append(f"{format_frequency(row)}\n{text}")
             waves.append(wave(*row[DIRECTION].astype(int), response.shape))
         figures[f"weakest-{name}"] = pictures(waves, titles, response.shape)
+    for a, b in itertools.combinations(profiles, 2):
+        if can_disagree(profiles[a]) and can_disagree(profiles[b]):
+            figures[f"apart-{a}-{b}"] = draw_disagreement(profiles[a], profiles[b])
     return figures
+
+
+def can_disagree(profile: Profile) -> bool:
+    """Return whether all NADs of a network are known, and not too many."""
+    size = dimension(profile.nads.shape)
+    return len(profile.nads.directions) == size <= LARGEST
+
+
+def draw_disagreement(a: Profile, b: Profile) -> Figure:
+    """Draw the directions that one of two networks should learn and the other not.
+
+    Args:
+        a: One network.
+        b: The other network, with inputs of the same shape.
+    """
+    directions = []
+    titles = []
+    for learner, other in ((a, b), (b, a)):
+        v = controversial(learner.nads, other.nads)
+        directions.append(v[0])
+        responses = []
+        for profile in (learner, other):
+            value = words.format_response(profile.response.along(v)[0])
+            responses.append(textwrap.fill(f"{profile.label}: {value}", 24))
+        titles.append("\n".join(responses))
+    return pictures(np.array(directions), titles, a.nads.shape)
 
 
 def draw_checkpoint(checkpoint: Checkpoint, profile: Profile) -> dict[str, Figure]:

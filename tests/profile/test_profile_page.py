@@ -96,6 +96,32 @@ def test_waves_to_which_one_network_responds_twice_as_strongly_are_counted():
     assert "33 of 34 waves" in words.compare(flat, coarse)
 
 
+def test_two_networks_disagree_most_where_only_one_of_them_responds():
+    a = make_profile("A")
+    mirrored = dataclasses.replace(a.nads, directions=a.nads.directions[:, ::-1])
+    response = Response(
+        np.sqrt(mirrored.eigenvalues)[:, None] * mirrored.directions, SHAPE
+    )
+    b = dataclasses.replace(make_profile("B"), nads=mirrored, response=response)
+    figure = page.draw_disagreement(a, b)
+    for_a, for_b = (panel.images[0].get_array().ravel() for panel in figure.axes[:2])
+    # A responds to the first pixels, B to the last ones.
+    assert np.abs(for_a).argmax() < 8
+    assert np.abs(for_b).argmax() >= 56
+    assert figure.axes[0].get_title().startswith("A: ×")
+    assert figure.axes[1].get_title().startswith("B: ×")
+
+
+def test_networks_of_which_some_nads_are_unknown_are_not_told_apart():
+    few = make_profile()
+    nads = dataclasses.replace(few.nads, directions=few.nads.directions[:9])
+    few = dataclasses.replace(few, nads=nads)
+    assert page.can_disagree(make_profile())
+    assert not page.can_disagree(few)
+    figures = page.draw_profiles({"a": make_profile(), "b": few})
+    assert not [name for name in figures if name.startswith("apart")]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The folder of a page on two networks, one of them trained."""
