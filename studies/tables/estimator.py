@@ -1,11 +1,11 @@
-"""The tables of docs/estimator.md that come from kept runs."""
+"""The tables of docs/estimator.md and docs/patches.md that come from kept runs."""
 
 import numpy as np
 import pandas as pd
 
 from pipeline.measures.fitted import fitted
 from studies.tables.markdown import format_table
-from studies.tables.numbers import read_run
+from studies.tables.numbers import read_accuracy, read_run
 
 SWEEP_INDICES = (0, 16, 64, 200, 1000)
 
@@ -189,3 +189,23 @@ def describe_channels(networks: pd.DataFrame) -> str:
     if not fitted(networks).all():
         cell += " (not fitted)"
     return cell
+
+
+def make_conflicts() -> str:
+    """Make the table of which channel decides if they carry opposite labels."""
+    run = "linear_pairs/adamw"
+    rows = []
+    for label, architecture in (("ConvNeXt", "convnext"), ("LeNet", "lenet")):
+        cell = {"architecture": architecture, "index_1": 1000, "index_2": 1}
+        followed = 100 - read_accuracy(run, test_set="conflict", **cell)
+        tilt = read_run(f"{run}/boundaries.csv", **cell)["tilt"]
+        rows.append(
+            [
+                f"{label} with AdamW (two seeds, fitted)",
+                f"{followed.mean():.1f} ± {followed.std():.1f}",
+                f"{tilt.mean():.1f} ± {tilt.std():.1f}°",
+            ]
+        )
+    rows.append(["linear classifier, trained to convergence", "0", "26.6°"])
+    columns = ["conflicts at (1000, 1)", "samples in which it follows NAD 1, %", "tilt"]
+    return format_table(columns, rows)

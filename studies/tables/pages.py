@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from studies.tables import estimator, fidelity, findings, kept
+from studies.tables import details, estimator, fidelity, findings, kept
 from studies.tables.numbers import KEPT
 
 PAGES = [
@@ -23,6 +23,21 @@ TABLES = {
     "verdicts": fidelity.make_verdicts,
     "further verdicts": fidelity.make_further_verdicts,
     "latest pair": fidelity.make_latest_pair,
+    "published row": details.make_published_row,
+    "odd frequencies": details.make_odd_frequencies,
+    "no pooling": details.make_unpooled,
+    "strides": details.make_strides,
+    "NADs with strides": details.make_strided_nads,
+    "curves": details.make_curves,
+    "widths": details.make_widths,
+    "carriers": details.make_carriers,
+    "flips": details.make_flips,
+    "conditioning": details.make_conditioning,
+    "fitted LeNets": details.make_fitted_lenets,
+    "late pairs": details.make_late_pairs,
+    "zeroed channels": details.make_zeroed,
+    "ResNet-18 pairs": details.make_resnet_pairs,
+    "images or NAD": details.make_images_or_nad,
     "families": findings.make_families,
     "maps": findings.make_maps,
     "wrong labels": findings.make_wrong_labels,
@@ -34,6 +49,7 @@ TABLES = {
     "accuracy along NADs": estimator.make_sweeps,
     "accuracy along waves": estimator.make_waves,
     "two channels": estimator.make_channels,
+    "conflicts": estimator.make_conflicts,
     "kept runs": kept.make_runs,
 }
 """The function that makes each table, by the name in the table's marker."""
