@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from structure import ROOT
 
-from studies.tables import estimator, findings, kept, numbers, pages
+from studies.tables import details, estimator, findings, kept, numbers, pages
 
 RUN = "nad_sweep/lenet"
 
@@ -255,3 +255,70 @@ def test_the_gradient_is_shown_before_and_after_training(folder):
     assert header.endswith("| 0 | 4 |")
     assert components.endswith("| 10.0 | 40.0 |")
     assert nads.endswith("| 30.0 | 20.0 |")
+
+
+def test_the_published_row_is_compared_with_its_transpose(papers):
+    rows = [(0, 4, 90.0), (0, -4, 94.0), (-4, 0, 89.0), (0, 0, 72.0)]
+    table = pd.DataFrame(rows, columns=["k_row", "k_col", "lenet"])
+    papers["fourier"] = table.assign(resnet18=table["lenet"])
+    _, _, row, _ = details.make_published_row().splitlines()
+    # Two repeats 4 points apart have a standard deviation of 2√2 points.
+    assert row == "| LeNet | 3.0 | 2.8 |"
+
+
+def test_the_constant_direction_is_apart_from_the_frequencies(folder):
+    header = "k_row,k_col,accuracy"
+    write(folder / "fourier/lenet_unpooled/results.csv", header, "0,0,0.8", "0,4,0.9")
+    momentum = folder / "fourier/lenet_unpooled_momentum/results.csv"
+    write(momentum, header, "0,0,1.0", "0,4,0.95", "4,4,0.99")
+    *_, first, second = details.make_unpooled().splitlines()
+    assert first.endswith("| 95.0 | 100.0 |")
+    assert second.endswith("| 90.0 | 80.0 |")
+
+
+def test_pooling_is_compared_along_the_frequencies_with_strides(folder):
+    runs = ("lenet_strided_less_noise", "lenet_strided", "lenet_less_noise", "lenet")
+    lines = ["0,0,0,1.0,1.0", "0,0,4,0.9,0.98"]
+    for run in runs:
+        header = "seed,k_row,k_col,accuracy,train_accuracy"
+        extra = ["0,0,2,0.5,0.6"] if run == "lenet" else []
+        write(folder / f"fourier/{run}/results.csv", header, *lines, *extra)
+    assert details.make_strides().count("| 90.0 to 100.0 | 1 of 2 |") == 4
+
+
+def test_the_pairs_of_both_runs_are_counted(folder):
+    header = "way,index_1,index_2,train_accuracy"
+    late = ["stated,1000,1000,0.6", "clip 0.1,512,800,0.99", "clip 0.1,512,800,0.98"]
+    write(folder / "fitting/lenet_late_pairs/results.csv", header, *late)
+    latest = ["stated,1000,1000,1.0", "clip 0.1,1000,1000,1.0", "rate 0.1,800,256,1.0"]
+    write(folder / "fitting/lenet_latest_pair/results.csv", header, *latest)
+    *_, stated, clipped, slower = details.make_late_pairs().splitlines()
+    assert stated.endswith("| – | – | 1 of 2 |")
+    assert clipped.endswith("| 1 of 2 | – | 1 of 1 |")
+    assert slower.endswith("| – | 1 of 1 | – |")
+
+
+def test_steps_are_relative_to_the_input_that_is_not_scaled(folder):
+    lines = ["1,0,10,1", "1,1,30,1", "0.5,0,90,1", "0.125,0,,0.9"]
+    path = folder / "linear_networks/two_mechanisms/conditioning.csv"
+    write(path, "factor,seed,steps,accuracy", *lines)
+    header, _, steps, limit, accuracy = details.make_conditioning().splitlines()
+    assert header == "| a | 1 | 1/2 | 1/8 |"
+    assert steps.endswith("| 1 | 4.5 | – |")
+    assert limit.endswith("| 1 | 4 | 64 |")
+    assert accuracy.endswith("| 100 | 100 | 90 |")
+
+
+def test_conflicts_are_scored_on_the_other_channel(folder):
+    header = "architecture,seed,index_1,index_2,test_set,accuracy"
+    lines = []
+    tilts = []
+    for architecture in ("convnext", "lenet"):
+        for seed, accuracy in ((0, 0.1), (1, 0.3)):
+            lines.append(f"{architecture},{seed},1000,1,conflict,{accuracy}")
+            tilts.append(f"{architecture},{seed},1000,1,80")
+    run = folder / "linear_pairs/adamw"
+    write(run / "results.csv", header, *lines)
+    write(run / "boundaries.csv", "architecture,seed,index_1,index_2,tilt", *tilts)
+    _, _, row, *_ = estimator.make_conflicts().splitlines()
+    assert row.endswith("| 80.0 ± 14.1 | 80.0 ± 0.0° |")
