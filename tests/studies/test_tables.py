@@ -257,13 +257,16 @@ def test_the_gradient_is_shown_before_and_after_training(folder):
     assert nads.endswith("| 30.0 | 20.0 |")
 
 
-def test_the_published_row_is_compared_with_its_transpose(papers):
+def test_the_published_row_is_compared_with_its_transpose(folder, papers):
+    for run in ("lenet", "resnet18_quarter"):
+        path = folder / f"fourier/{run}/results.csv"
+        write(path, "seed,k_row,k_col,accuracy", "0,0,0,0.7", "1,0,0,0.9", "0,0,4,0.5")
     rows = [(0, 4, 90.0), (0, -4, 94.0), (-4, 0, 89.0), (0, 0, 72.0)]
     table = pd.DataFrame(rows, columns=["k_row", "k_col", "lenet"])
     papers["fourier"] = table.assign(resnet18=table["lenet"])
     _, _, row, _ = details.make_published_row().splitlines()
     # Two repeats 4 points apart have a standard deviation of 2√2 points.
-    assert row == "| LeNet | 3.0 | 2.8 |"
+    assert row == "| LeNet | 3.0 | 2.8 | 72.0; 80.0 |"
 
 
 def test_the_constant_direction_is_apart_from_the_frequencies(folder):
