@@ -7,9 +7,8 @@ Networks are trained on D(v) along a few NADs of the architecture, as `nad_sweep
 with different initial constants and different optimisers. Beside each accuracy are two
 numbers of the untrained network:
 
-- response: √(vᵀCv / λ₀), with the covariance C of the secants and the same λ₀ for all
-  variants of an architecture. It says how much the network's *function* depends on the
-  direction.
+- response: √(vᵀCv), with the covariance C of the secants. It says how much the
+  network's *function* depends on the direction.
 - alignment: ‖Σᵢ yᵢ ∇_θ f(xᵢ)‖² / Σᵢ ‖∇_θ f(xᵢ)‖² over D(v), the alignment yᵀKy / tr K
   of the labels with the empirical neural tangent kernel K (arXiv 2106.06770). It is 1
   if the labels are no better than random ones. It says how much a step of *training*

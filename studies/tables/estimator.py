@@ -5,7 +5,7 @@ import pandas as pd
 
 from pipeline.measures.fitted import fitted
 from studies.tables.markdown import format_table
-from studies.tables.numbers import read_accuracy, read_run
+from studies.tables.numbers import describe_seeds, read_accuracy, read_run, select
 
 SWEEP_INDICES = (0, 16, 64, 200, 1000)
 
@@ -43,6 +43,9 @@ CHANNELS = (
     ("MLP-Mixer", ("mixer",), "mixer"),
 )
 """Rows of accuracies with one channel: label, runs of `linear_pairs`, architecture."""
+
+SCALES = ("1", "0.1", "0.01", "0.001", "1e-06")
+"""Initial layer scales of ConvNeXt in `studies.anatomy`."""
 
 CHANNEL_PAIRS = ((1, 1), (1, 1000), (1000, 1), (1000, 1000))
 
@@ -208,4 +211,35 @@ def make_conflicts() -> str:
         )
     rows.append(["linear classifier, trained to convergence", "0", "26.6°"])
     columns = ["conflicts at (1000, 1)", "samples in which it follows NAD 1, %", "tilt"]
+    return format_table(columns, rows)
+
+
+def make_initial_scales() -> str:
+    """Make the table of ConvNeXt along NAD 1000 by its initial layer scale."""
+    run = "anatomy/initial_scale"
+    untrained = read_run(f"{run}/response.csv", network="convnext")
+    trained = read_run(run, network="convnext", index=1000)
+    rows = []
+    for scale in SCALES:
+        variant = f"scale={scale}"
+        first = select(untrained, variant=variant, index=0).iloc[0]
+        last = select(untrained, variant=variant, index=1000).iloc[0]
+        row = [
+            scale,
+            f"{100 * last['response'] / first['response']:.0f}",
+            f"{last['alignment']:.2f} ± {last['alignment_std']:.2f}",
+        ]
+        for optimiser in ("SGD", "SGD with momentum", "AdamW"):
+            chosen = trained["variant"] == variant
+            chosen &= trained["optimiser"] == optimiser
+            row.append(describe_seeds(trained[chosen]) if any(chosen) else "–")
+        rows.append(row)
+    columns = [
+        "initial layer scale",
+        "untrained response, % of NAD 0's",
+        "kernel alignment",
+        "SGD, %",
+        "SGD with momentum, %",
+        "AdamW, %",
+    ]
     return format_table(columns, rows)

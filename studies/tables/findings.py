@@ -8,6 +8,7 @@ from pipeline.report.comparison import format_mean
 from studies.tables.markdown import format_table
 from studies.tables.numbers import (
     compute_flip_loss,
+    describe_seeds,
     format_signed,
     read_accuracy,
     read_run,
@@ -37,6 +38,16 @@ OVERLAPS = {
     (0.0, 0.3): ("30 % wrong training labels", "100"),
 }
 """By σ_v and η: what makes D(v) harder, and the best possible accuracy, Φ(ε/σ_v)."""
+
+
+DISAGREEMENTS = {"SGD": "three_networks", "AdamW": "adamw"}
+"""Runs of `studies.controversial` by optimiser."""
+
+LABELS = {
+    "lenet": "LeNet",
+    "lenet_strided": "LeNet with strides",
+    "convnext": "ConvNeXt",
+}
 
 
 def make_maps() -> str:
@@ -125,6 +136,45 @@ def make_course_on_images() -> str:
         rows.append(row)
     columns = ["share of the squared gradient (%), after epochs", *map(str, epochs)]
     return format_table(columns, rows)
+
+
+def make_disagreements() -> str:
+    """Make the table of directions that one of two networks should learn."""
+    rows = []
+    for optimiser, run in DISAGREEMENTS.items():
+        results = read_run(f"controversial/{run}")
+        own = read_run(f"controversial/{run}/own_nads.csv")
+        between = results["direction"].str.fullmatch("(.+)_not_(.+)")
+        for direction in results["direction"][between].unique():
+            learner, other = direction.split("_not_")
+            (nad,) = select(own, network=other, direction=direction)["own_nad"]
+            row = [f"for {LABELS[learner]}, not {LABELS[other]}", optimiser]
+            for network, along in (
+                (learner, direction),
+                (other, direction),
+                (other, nad),
+            ):
+                chosen = results["network"] == network
+                chosen &= results["direction"] == along
+                row.append(describe_networks(results[chosen]) if any(chosen) else "–")
+            rows.append(row)
+    columns = [
+        "direction",
+        "optimiser",
+        "the network that should learn it",
+        "the other network",
+        "the other network along its own NAD of equal response",
+    ]
+    return format_table(columns, rows)
+
+
+def describe_networks(networks: pd.DataFrame) -> str:
+    """Describe the response before training and the accuracies of some networks.
+
+    Args:
+        networks: Rows of `studies.controversial`, of one network and direction.
+    """
+    return f"×{networks['response'].iloc[0]:.2g}: {describe_seeds(networks)}"
 
 
 def make_families() -> str:

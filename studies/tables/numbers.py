@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pipeline.measures.fitted import FITTED
 from pipeline.measures.ranks import spearman
 from pipeline.report import published
 
@@ -201,3 +202,16 @@ def compute_published_flip_loss(network: str) -> float:
 def format_signed(correlation: float) -> str:
     """Format a correlation with a minus sign, not a hyphen: '−0.97'."""
     return f"{correlation:.2f}".replace("-", "−")
+
+
+def describe_seeds(networks: pd.DataFrame) -> str:
+    """Describe the test accuracy of each seed, and of an unfitted one the training."""
+    texts = []
+    for accuracy, training in zip(
+        networks["accuracy"], networks["train_accuracy"], strict=True
+    ):
+        text = f"{100 * accuracy:.1f}"
+        if training < FITTED:
+            text += f" (training {100 * training:.0f})"
+        texts.append(text)
+    return ", ".join(texts)

@@ -325,3 +325,47 @@ def test_conflicts_are_scored_on_the_other_channel(folder):
     write(run / "boundaries.csv", "architecture,seed,index_1,index_2,tilt", *tilts)
     _, _, row, *_ = estimator.make_conflicts().splitlines()
     assert row.endswith("| 80.0 ± 14.1 | 80.0 ± 0.0° |")
+
+
+def test_directions_of_disagreement_have_both_networks_and_a_control(folder):
+    columns = "network,direction,seed,response,train_accuracy,steps,accuracy"
+    rows = [
+        "lenet,lenet_not_convnext,0,4.2,1,9,0.999",
+        "lenet,lenet_not_convnext,1,4.2,1,9,0.997",
+        "convnext,lenet_not_convnext,0,0.12,0.57,,0.505",
+        "convnext,convnext_nad_538,0,0.12,0.6,,0.5",
+        "lenet,random,0,1,0.8,,0.6",
+    ]
+    control = "convnext,lenet_not_convnext,convnext_nad_538"
+    for run in findings.DISAGREEMENTS.values():
+        write(folder / f"controversial/{run}/results.csv", columns, *rows)
+        own = folder / f"controversial/{run}/own_nads.csv"
+        write(own, "network,direction,own_nad", control)
+        rows = rows[:3]  # the second run has no controls
+    _, _, sgd, adamw = findings.make_disagreements().splitlines()
+    assert sgd == (
+        "| for LeNet, not ConvNeXt | SGD | ×4.2: 99.9, 99.7 "
+        "| ×0.12: 50.5 (training 57) | ×0.12: 50.0 (training 60) |"
+    )
+    assert adamw.endswith(
+        "| AdamW | ×4.2: 99.9, 99.7 | ×0.12: 50.5 (training 57) | – |"
+    )
+
+
+def test_initial_scales_have_what_was_measured_before_training_and_after(folder):
+    untrained = []
+    for scale in estimator.SCALES:
+        untrained.append(f"convnext,scale={scale},0,0.5,8,1")
+        untrained.append(f"convnext,scale={scale},1000,0.05,0.97,0.1")
+    run = folder / "anatomy/initial_scale"
+    columns = "network,variant,index,response,alignment,alignment_std"
+    write(run / "response.csv", columns, *untrained)
+    columns = "network,variant,optimiser,index,seed,train_accuracy,accuracy,steps"
+    trained = [
+        "convnext,scale=1,SGD,1000,0,1,0.998,5",
+        "convnext,scale=1,SGD,9,0,1,1,5",
+    ]
+    write(run / "results.csv", columns, *trained)
+    _, _, first, *_, last = estimator.make_initial_scales().splitlines()
+    assert first == "| 1 | 10 | 0.97 ± 0.10 | 99.8 | – | – |"
+    assert last == "| 1e-06 | 10 | 0.97 ± 0.10 | – | – | – |"
