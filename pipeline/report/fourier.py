@@ -36,6 +36,9 @@ from pipeline.training.fourier import wrap_frequency
 DIRECTION = ["k_row", "k_col"]
 """The columns that tell directions apart."""
 
+PUBLISHED_SIGMA = 3.0
+"""The noise σ of D(v) for the published maps."""
+
 
 def keep_later_frequency(rows: pd.DataFrame) -> pd.DataFrame:
     """Replace the frequency k in each row by the later of k and −k: v is the same.
@@ -61,13 +64,21 @@ def average_by_direction(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_published_maps(record: Record) -> Published:
-    """The published map of each architecture's network, averaged by direction."""
+    """The published map of each architecture's network, averaged by direction.
+
+    An architecture with another noise σ has none: the accuracies are not comparable.
+    """
     table = read_published("fourier")
     maps = {}
     for network in table.columns.drop(DIRECTION):
         rows = table[DIRECTION].assign(accuracy=table[network] / 100)
         maps[network] = average_by_direction(rows)
-    return record.find_published(maps)
+    published = record.find_published(maps)
+    return {
+        architecture: values
+        for architecture, values in published.items()
+        if record.sigma(architecture) == PUBLISHED_SIGMA
+    }
 
 
 def add_transposes(
@@ -254,13 +265,16 @@ def make_finding(run: Report) -> Finding:
     """The lowest and the highest accuracy of one network, and their frequencies."""
     record, name, label = run.choose_network("fourier")
     rows = record.select_results(name)
-    texts = []
-    cells = []
-    for direction in find_extremes(average_by_direction(rows)):
-        cell = 100 * direction[["mean", "std"]]
-        texts.append(f"{format_share(cell)} at {format_frequency(direction)}")
-        cells.append(cell)
-    text = f"Over the frequencies, {label} reaches {' to '.join(texts)}"
+    extremes = find_extremes(average_by_direction(rows))
+    cells = [100 * direction[["mean", "std"]] for direction in extremes]
+    lowest, highest = (format_share(cell) for cell in cells)
+    first, last = (format_frequency(direction) for direction in extremes)
+    text = (
+        f"Over the frequencies, {label} reaches {lowest} at {first} "
+        f"to {highest} at {last}"
+    )
+    if lowest == highest:
+        text = f"{label} reaches {lowest} along every Fourier direction"
     return Finding(name, text, describe_basis(rows, *cells))
 
 

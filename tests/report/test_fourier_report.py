@@ -1,21 +1,23 @@
 """What `fourier` shows, and maps over frequencies."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 import small_run
 
-from pipeline.report import fourier
+from pipeline.report import fourier, run
 from pipeline.training.fourier import frequencies
 
 
-def make_record(step, transposes=(True, True)):
+def make_record(step, transposes=(True, True), sigma=3.0):
     """`fourier` along multiples of `step`; transposes: of the grids of `z` and `a`."""
     cells = []
     for k_row, k_col in frequencies(step, transposes=all(transposes)):
         cells.append({"k_row": k_row, "k_col": k_col})
     grids = [{"step": step, "transposes": both} for both in transposes]
-    plan = small_run.make_plan("fourier", {"eps": 1.5, "sigma": 3.0}, grids)
+    plan = small_run.make_plan("fourier", {"eps": 1.5, "sigma": sigma}, grids)
     return small_run.make_record(plan, small_run.make_results(cells))
 
 
@@ -98,3 +100,20 @@ def test_published_maps_are_to_the_right_of_ours():
     # (0, −4) and (0, 4) are one direction.
     accuracy = theirs.collections[0].get_array()[8, 6]
     assert accuracy == pytest.approx((81.02 + 79.43) / 2)
+
+
+def test_a_run_with_another_noise_has_no_published_map():
+    record = make_record(8)
+    assert fourier.find_published_maps(record)
+    assert fourier.find_published_maps(make_record(8, sigma=1.0)) == {}
+
+
+@pytest.mark.parametrize("highest", [0.9996, 1.0, 0.9])
+def test_a_map_of_one_accuracy_names_no_extremes(highest):
+    record = make_record(8)
+    accuracies = np.where(record.results["k_row"] == 0, highest, 1.0)
+    results = record.results.assign(accuracy=accuracies)
+    record = dataclasses.replace(record, results=results)
+    text = fourier.make_finding(run.Report(None, {}, {"fourier": record})).text
+    assert ("(" in text) == (highest == 0.9)
+    assert text.count("100.0 %") == 1

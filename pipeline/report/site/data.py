@@ -75,7 +75,8 @@ def make_sprite(directions: np.ndarray, shape: tuple[int, int, int]) -> tuple[st
 def accuracy_cell(row: Mapping[str, Any]) -> tuple[float, float, int, int, float]:
     """The accuracy in a row of summary.csv: mean, deviation, seeds, fitted seeds, and
     the mean on the training set."""
-    seeds, fitted = int(row["seeds"]), int(row["fitted"])
+    seeds = int(row["seeds"])
+    fitted = int(row["fitted"])
     return row["mean"], row["std"], seeds, fitted, row["train_accuracy"]
 
 
