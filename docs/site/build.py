@@ -21,7 +21,6 @@ from docs.site import figures
 from pipeline.project.errors import one_sentence
 from pipeline.render import PARTS, save
 from pipeline.report import nads, run
-from pipeline.report.comparison import format_number
 from pipeline.report.page import Section
 from pipeline.report.site.document import Runs, compose, prepare
 
@@ -44,7 +43,12 @@ CHAPTERS = (
 # itself.
 ENGINE = ("training/network.js", "training/nads.js", "training/worker.js")
 
-SCRIPTS = ("training/training.js", "script/lazy.js", "script/story.js")
+SCRIPTS = (
+    "training/training.js",
+    "script/lazy.js",
+    "script/download.js",
+    "script/story.js",
+)
 
 
 def read_runs(folder: Path) -> dict[str, list[Section]]:
@@ -109,11 +113,8 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
         folder: The folder of kept runs.
     """
     environment = prepare(runs, folder, HERE)
-    environment.filters["percent"] = lambda part, digits=1: (
-        f"{format_number(100 * part, digits)} %"
-    )
-    environment.filters["at_least"] = figures.at_least
-    environment.filters["at_most"] = figures.at_most
+    for name in ("percent", "at_least", "at_most"):
+        environment.filters[name] = getattr(figures, name)
     explorers = figures.collect(runs)
     lazy = figures.read_lazy(rows_of(folder / "image_pairs/lenet/summary.csv", {}))
     environment.globals["networks"] = {**explorers, "lazy": lazy}

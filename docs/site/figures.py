@@ -13,6 +13,7 @@ from PIL import Image
 
 from pipeline import nads
 from pipeline.report import style
+from pipeline.report.comparison import format_number
 from pipeline.report.page import Section
 from pipeline.report.site.data import data_uri
 from pipeline.report.site.document import Runs, shorten
@@ -28,14 +29,11 @@ MEASURED: Mapping[str, Sequence[Choice]] = {
     "fourier": [
         ("resnet18_quarter", "ResNet-18 ¼", "ResNet-18, ¼ width"),
         ("lenet", "LeNet", "LeNet"),
-        ("lenet_unpooled", "LeNet without pooling", "LeNet without pooling"),
         ("vgg11_quarter", "VGG-11 ¼", "VGG-11, ¼ width"),
         ("logreg", "LogReg", "linear classifier"),
     ],
     "nad_sweep": [
         ("lenet_momentum", "LeNet", "LeNet, long training"),
-        ("lenet_as_published", "LeNet", "LeNet, the papers’ training"),
-        ("lenet_strided", "LeNet, stride for pooling", "LeNet with strides"),
         (
             "resnet18_authors",
             "ResNet-18, NADs of own/ResNet18_NADs.npy",
@@ -56,17 +54,31 @@ MEASURED: Mapping[str, Sequence[Choice]] = {
 }
 """What the pickers offer, by experiment."""
 
-PUBLISHED: Mapping[str, Sequence[Choice]] = {
-    "fourier": [
-        ("lenet", "LeNet, published", "LeNet, published"),
-        ("resnet18_quarter", "ResNet-18, published", "ResNet-18, published"),
-        ("vgg11_quarter", "VGG-11, published", "VGG-11, published"),
-    ],
-    "linear_pairs": [
-        ("resnet18_quarter", "ResNet-18, published", "ResNet-18, published"),
-    ],
+GROUPS: Mapping[str, Mapping[str, Sequence[Choice]]] = {
+    "fourier": {
+        "variants": [
+            ("lenet_unpooled", "LeNet without pooling", "LeNet without pooling"),
+        ],
+        "published": [
+            ("lenet", "LeNet, published", "LeNet, published"),
+            ("resnet18_quarter", "ResNet-18, published", "ResNet-18, published"),
+            ("vgg11_quarter", "VGG-11, published", "VGG-11, published"),
+        ],
+    },
+    "nad_sweep": {
+        "variants": [
+            ("adamw_lenet_fitted", "LeNet, AdamW", "LeNet with AdamW"),
+            ("lenet_as_published", "LeNet", "LeNet, the papers’ training"),
+            ("lenet_strided", "LeNet, stride for pooling", "LeNet with strides"),
+        ],
+    },
+    "linear_pairs": {
+        "published": [
+            ("resnet18_quarter", "ResNet-18, published", "ResNet-18, published"),
+        ],
+    },
 }
-"""What a second group of a picker offers."""
+"""What further groups of a picker offer, by experiment and heading."""
 
 NADS = ("lenet", "vgg11", "resnet18", "densenet121", "convnext")
 
@@ -100,8 +112,9 @@ def collect(runs: Runs) -> dict[str, dict[str, Any]]:
     names = {"nad_sweep": "sweep", "poison": "photographs", "linear_pairs": "pairs"}
     for experiment, choices in MEASURED.items():
         networks = list(choose(runs[experiment], choices))
-        for network in choose(runs[experiment], PUBLISHED.get(experiment, ())):
-            networks.append({**network, "group": "published"})
+        for group, further in GROUPS.get(experiment, {}).items():
+            for network in choose(runs[experiment], further):
+                networks.append({**network, "group": group})
         for network in networks:
             network["pools"] = POOLS.get(network["name"], 0)
         name = names.get(experiment, experiment)
@@ -207,17 +220,22 @@ def changed(network: Mapping[str, Any]) -> float:
     return 255 * abs(sign * pictures["size"] - coefficient) / math.sqrt(size)
 
 
+def percent(part: float, digits: int = 1) -> str:
+    """A part in per cent, with a space at which no line breaks."""
+    return f"{format_number(100 * part, digits)}\N{NO-BREAK SPACE}%"
+
+
 def at_least(part: float, digits: int = 1) -> str:
     """A part in per cent, rounded down: a bound that rounding cannot make false."""
     step = 10**digits
     # A float such as 0.997 · 1000 may be slightly below a whole number.
-    return f"{math.floor(100 * part * step + 1e-9) / step:.{digits}f} %"
+    return percent(math.floor(100 * part * step + 1e-9) / step / 100, digits)
 
 
 def at_most(part: float, digits: int = 1) -> str:
     """A part in per cent, rounded up."""
     step = 10**digits
-    return f"{math.ceil(100 * part * step - 1e-9) / step:.{digits}f} %"
+    return percent(math.ceil(100 * part * step - 1e-9) / step / 100, digits)
 
 
 def by_images(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:

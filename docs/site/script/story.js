@@ -22,10 +22,9 @@ for (const wager of document.querySelectorAll(".wager")) {
     }),
   );
 }
-const controls = document.querySelectorAll("main select, main input[type=range]");
-for (const control of controls)
-  control.addEventListener(control.type === "range" ? "input" : "change", ({ isTrusted }) => {
-    if (isTrusted) keep(control.id, control.type === "range" ? control.value : control.selectedOptions[0].text);
+for (const control of document.querySelectorAll("main select, main input[type=range]"))
+  control.addEventListener(control.type === "range" ? "input" : "change", () => {
+    keep(control.id, control.dataset.index ?? control.selectedOptions?.[0].text ?? control.value);
   });
 
 /* What an address says: a chapter to open, or the choices of another reader. */
@@ -35,7 +34,7 @@ function visit() {
     const control = $(key);
     if (key.startsWith("bet-")) $(key.slice(4))?.querySelectorAll(".wager button")[value]?.click();
     else if (control?.tagName === "SELECT") control.value = [...control.options].find(({ text }) => text === value)?.value ?? control.value;
-    else if (control?.type === "range") control.value = value;
+    else if (control?.type === "range") control.value = control.dataset.index ? Math.log(+value + 1) : value;
     else if (control) unfold(key);
     else continue;
     for (const kind of ["change", "input"]) control?.dispatchEvent?.(new Event(kind));

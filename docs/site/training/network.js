@@ -190,11 +190,7 @@ function createNetwork(architecture, seed) {
   const layers = ARCHITECTURES[architecture](randomNumbers(seed).uniform);
   return {
     parameters: layers.flatMap((layer) => layer.parameters),
-    forward(image) {
-      let values = image;
-      for (const layer of layers) values = layer.forward(values);
-      return values[0];
-    },
+    forward: (image) => layers.reduce((values, layer) => layer.forward(values), image)[0],
     backward(outputGradient) {
       let gradient = [outputGradient];
       for (let n = layers.length - 1; n >= 0; n--) gradient = layers[n].backward(gradient, n > 0);

@@ -27,52 +27,31 @@ function createWorkers() {
   return { run, count };
 }
 
-function scaled(values) {
-  const most = values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
-  return values.map((value) => value / most);
-}
-const drawImage = (id, values) => draw($(id), scaled(values), [1, SIDE, SIDE]);
-
-/* The height of an accuracy in a chart from 40 to 100 %. */
-const heightOf = (accuracy, { top, bottom }) => bottom - ((bottom - top) * (Math.max(0.4, accuracy) - 0.4)) / 0.6;
-const pointsOf = (places) => places.map((place) => place.map((value) => value.toFixed(1)).join(",")).join(" ");
-
-/* An empty chart as wide as its place, with lines at 50, 75 and 100 %; none where it is not seen yet. */
-function drawScale(svg, height) {
-  const { width } = svg.getBoundingClientRect();
-  const chart = { width, height, left: 48, right: width - 8, top: 10, bottom: height - 36 };
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.replaceChildren();
-  if (!width) return null;
-  for (const accuracy of [0.5, 0.75, 1]) {
-    const y = heightOf(accuracy, chart);
-    svg.append(element("svg:line", { x1: chart.left, x2: chart.right, y1: y, y2: y, stroke: "currentColor", opacity: accuracy === 0.5 ? 0.5 : 0.15 }));
-    svg.append(element("svg:text", { x: chart.left - 6, y: y + 4, "text-anchor": "end" }, `${percent(accuracy, 0)} %`));
-  }
-  return chart;
+function drawImage(id, values) {
+  const most = Math.max(...values.map(Math.abs));
+  draw($(id), values.map((value) => value / most), [1, SIDE, SIDE]);
 }
 
-/* A thick line for new pictures, or a thin one for training pictures. */
-function drawLine(svg, places, look) {
-  svg.append(element("svg:polyline", { points: pointsOf(places), fill: "none", stroke: "var(--ours)", ...look }));
-}
-const THICK = { "stroke-width": 3 };
-const THIN = { "stroke-width": 1, opacity: 0.8 };
-
-/* The accuracies of one network after each epoch, [epoch, train, test]. */
+/* The accuracies of one network after each epoch, [epoch, train, test], from 40 to 100 %: thick for new pictures, thin for training pictures. */
 function drawCourse(svg, course) {
-  const chart = drawScale(svg, 150);
-  if (!chart) return;
-  const x = (epoch) => chart.left + ((chart.right - chart.left) * epoch) / TRAINING.epochs;
-  for (const [column, look] of [[1, THIN], [2, THICK]]) drawLine(svg, course.map((row) => [x(row[0]), heightOf(row[column], chart)]), look);
-  svg.append(element("svg:text", { x: (chart.left + chart.right) / 2, y: 136, "text-anchor": "middle" }, "training"));
+  const plot = empty(svg, 116, 48);
+  if (!plot) return;
+  const { left, right, top, bottom, add, label, line } = plot;
+  const x = (epoch) => left + ((right - left) * epoch) / TRAINING.epochs;
+  const y = (accuracy) => bottom - ((bottom - top) * (Math.max(0.4, accuracy) - 0.4)) / 0.6;
+  for (const accuracy of [0.5, 0.75, 1]) {
+    add("line", { x1: left, x2: right, y1: y(accuracy), y2: y(accuracy), stroke: "currentColor", opacity: accuracy === 0.5 ? 0.5 : 0.15 });
+    label([left - 6, y(accuracy) + 4], `${percent(accuracy, 0)} %`, "end");
+  }
+  for (const [column, width] of [[1, 1], [2, 3]]) line(course.map((row) => [x(row[0]), y(row[column])]), { stroke: "var(--ours)", "stroke-width": width });
+  label([(left + right) / 2, bottom + 12], "training");
 }
 
 function verdict({ train, test }) {
-  const numbers = `${percent(test, 0)} % on new pictures, ${percent(train, 0)} % on training pictures. `;
+  const numbers = `New pictures: ${percent(test, 0)} %, training pictures: ${percent(train, 0)} %. `;
   if (test > 0.9) return `${numbers}It found v.`;
   if (train < 0.9) return `${numbers}It does not fit.`;
-  return numbers + (test < 0.65 ? "It memorised its pictures." : "It found v in part.");
+  return numbers + (test < 0.65 ? "It memorised." : "It found v in part.");
 }
 
 /* What became of a bet, from the test accuracies of the three networks. */
@@ -97,15 +76,10 @@ function trainThree(workers) {
   const drawAll = () => Object.values(charts).forEach(({ svg, course }) => drawCourse(svg, course));
   function show() {
     const [down, across] = [+input("down").value, +input("across").value], v = fourierDirection(down, across);
-    const { normal } = randomNumbers(1);
+    const samples = drawSamples(v, 32, 1);
     drawImage("training-v", v);
-    for (const [name, label] of [["minus", -1], ["plus", 1]]) {
-      const noise = Float64Array.from({ length: PIXELS }, normal);
-      const along = noise.reduce((sum, value, n) => sum + value * v[n], 0);
-      drawImage(`training-${name}`, noise.map((value, n) => value + (label - along) * v[n]));
-    }
-    input("down-is").textContent = down;
-    input("across-is").textContent = across;
+    for (const [name, label] of [["minus", -1], ["plus", 1]]) drawImage(`training-${name}`, samples.find((sample) => sample.label === label).image);
+    for (const [name, frequency] of Object.entries({ down, across })) input(`${name}-is`).textContent = frequency;
     input("called").textContent = `the pattern v: wave (${down}, ${across})`;
     input("outcome").textContent = "";
     for (const chart of Object.values(charts)) {
@@ -184,49 +158,35 @@ function emerge(workers) {
 /* The order of the untrained networks, and then what networks learn along it. */
 function forecast(workers, untrained) {
   const TRAINED = [0, 1, 3, 6, 10, 18, 30, 50, 80, 120, 180, 250], input = (name) => $(`forecast-${name}`);
-  const svg = input("curve");
   let seed = 0;
   let nads = [];
-  let accuracies = [];
-  function show() {
-    const chart = drawScale(svg, 230);
-    if (!chart) return;
-    const x = (index) => chart.left + ((chart.right - chart.left) * Math.log(index + 1)) / Math.log(PIXELS);
-    for (const index of [0, 1, 10, 100, 255]) svg.append(element("svg:text", { x: x(index), y: chart.bottom + 16, "text-anchor": "middle" }, String(index)));
-    svg.append(element("svg:text", { x: (chart.left + chart.right) / 2, y: chart.height - 4, "text-anchor": "middle" }, "NAD index"));
-    if (!nads.length) return;
-    const index = +input("index").value;
-    svg.append(element("svg:line", { x1: x(index), x2: x(index), y1: chart.top, y2: chart.bottom, stroke: "var(--mark)", "stroke-width": 2 }));
-    const [high, low] = [nads[0], nads.at(-1)].map(({ eigenvalue }) => Math.log(eigenvalue));
-    const responses = nads.map(({ eigenvalue }, n) => [x(n), heightOf(0.5 + (0.5 * (Math.log(eigenvalue) - low)) / (high - low), chart)]);
-    drawLine(svg, responses, { stroke: "var(--untrained)", "stroke-width": 2 });
-    const found = [...accuracies].sort(([a], [b]) => a - b);
-    drawLine(svg, found.map(([n, { train }]) => [x(n), heightOf(train, chart)]), THIN);
-    drawLine(svg, found.map(([n, { test }]) => [x(n), heightOf(test, chart)]), THICK);
-    for (const [n, { test }] of found) svg.append(element("svg:circle", { cx: x(n), cy: heightOf(test, chart), r: 4.5, fill: "var(--ours)" }));
-    drawImage("forecast-nad", nads[index].direction);
-    input("called").textContent = `NAD ${index}`;
-    input("index-is").textContent = index;
+  let cells = {};
+  function show(chosen) {
+    const [high, low] = [nads[0], nads.at(-1)].map((nad) => Math.log(nad?.eigenvalue));
+    const response = nads.map(({ eigenvalue }) => (Math.log(eigenvalue) - low) / (high - low));
+    curve(input("curve"), { cells }, { last: PIXELS - 1, guess: 0.5, chosen, training: true, response, pointed: slider.go });
+    if (nads.length) drawImage("forecast-nad", nads[chosen].direction);
+    input("called").textContent = `NAD ${chosen}`;
   }
+  const slider = slide(input("index"), show), redraw = () => slider.go(input("index").value);
   async function train() {
     input("train").disabled = true;
     input("words").textContent = "Waiting for the untrained networks …";
     nads = await untrained();
-    accuracies = [];
+    cells = {};
     seed += 1;
-    show();
+    redraw();
     const trained = TRAINED.map(async (index) => {
-      accuracies.push([index, await workers.run("train", { architecture: "pooled", v: nads[index].direction, seed })]);
-      input("words").textContent = `${accuracies.length} of ${TRAINED.length} networks trained`;
-      show();
+      const { train, test } = await workers.run("train", { architecture: "pooled", v: nads[index].direction, seed });
+      cells[index] = [test, 0, 1, 1, train];
+      input("words").textContent = `${Object.keys(cells).length} of ${TRAINED.length} networks trained`;
+      redraw();
     });
     await Promise.all(trained);
     input("train").disabled = false;
   }
   input("train").addEventListener("click", train);
-  input("index").addEventListener("input", show);
-  addEventListener("resize", show);
-  show();
+  slider.offer(Array.from({ length: PIXELS }, (_, index) => index));
   return train;
 }
 

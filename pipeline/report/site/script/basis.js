@@ -63,14 +63,6 @@ function draw(canvas, values, [channels, height, width]) {
       }
   context.putImageData(image, 0, 0);
 }
-/* A map of numbers from 0 to 1 in the colours of the figures. */
-function heat(canvas, values, height, width) {
-  canvas.width = width;
-  canvas.height = height;
-  const context = canvas.getContext("2d"), image = context.createImageData(width, height);
-  values.forEach((value, place) => image.data.set([...colour(value), 255], 4 * place));
-  context.putImageData(image, 0, 0);
-}
 /* The bytes of a network's sprite; the promise is kept, so that each is decoded once. */
 function sheet(network) {
   network.sheet ??= (async () => {
@@ -144,34 +136,83 @@ function grid(host, rows, columns, describe, chosen) {
 async function nad(network, index) {
   return direction(network, await sheet(network), network.indices.indexOf(index));
 }
+/* Draw a NAD into a canvas, unless another is asked for before its picture is decoded. */
+async function drawNad(canvas, network, index, text) {
+  const asked = (canvas.asked = {}), values = await nad(network, index);
+  if (canvas.asked !== asked) return;
+  draw(canvas, values, network.shape);
+  canvas.setAttribute("aria-label", text);
+}
 /* The NAD indices of a curve: those where it has cells of ours, or published values. */
 function indices({ cells, published }) {
   const every = [cells, published?.values ?? {}].flatMap((values) => Object.keys(values).map(Number));
   return [...new Set(every)].sort((a, b) => a - b);
 }
-/* Accuracies over the NAD index, logarithmic, to point at: ours with error bars, hollow where not fitted with every seed; thin: on training samples; and a published line.
-   guess: the accuracy of guessing; level: an accuracy that no index has, dashed; chosen: the index that is marked; `pointed(place)` hears of others. */
-function curve(svg, shown, { guess, level, chosen, training, pointed }) {
-  const { width } = svg.getBoundingClientRect(), height = 230;
-  if (!width) return; // not seen yet
-  const [left, right, top, bottom] = [50, width - 12, 12, height - 36];
-  const all = indices(shown), last = Math.log(all.at(-1) + 1) || 1, low = guess - 0.04;
-  const x = (index) => left + ((right - left) * Math.log(index + 1)) / last;
-  const y = (accuracy) => bottom - ((bottom - top) * (accuracy - low)) / (1 - low);
-  const add = (name, attributes, ...text) => svg.append(element(`svg:${name}`, attributes, ...text));
-  const across = (accuracy, look) => add("line", { x1: left, x2: right, y1: y(accuracy), y2: y(accuracy), ...look });
-  const label = (at, text, anchor = "middle") => add("text", { x: at[0], y: at[1], "text-anchor": anchor }, text);
+/* A slider along the logarithmic axis of a plot, whose value is log(index + 1) and which stops at some NAD indices; arrow keys go from one to the next.
+   `offer(indices)` sets these, `go(value)` chooses the nearest, and `show(index)` hears of it. */
+function slide(slider, show) {
+  let all = [0];
+  const at = (index) => Math.log(index + 1);
+  function go(value) {
+    const index = all.reduce((best, each) => (Math.abs(at(each) - value) < Math.abs(at(best) - value) ? each : best));
+    slider.value = at(index);
+    slider.dataset.index = index;
+    slider.setAttribute("aria-valuetext", `NAD ${index}`);
+    $(`${slider.id}-is`).textContent = `NAD ${index}`;
+    show(index);
+  }
+  slider.addEventListener("input", () => go(slider.value));
+  slider.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    slider.value = at(all[all.indexOf(+slider.dataset.index) + step] ?? +slider.dataset.index);
+    slider.dispatchEvent(new Event("input"));
+  });
+  addEventListener("resize", () => go(slider.value));
+  const offer = (indices) => {
+    all = indices;
+    slider.max = at(all.at(-1));
+    go(slider.value);
+  };
+  return { offer, go };
+}
+/* An empty plot as wide as its place, and how to draw into it; none where it is not seen yet. */
+function empty(svg, height, left) {
+  const { width } = svg.getBoundingClientRect();
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.replaceChildren();
+  if (width < 100) return null;
+  const add = (name, attributes, ...text) => svg.append(element(`svg:${name}`, attributes, ...text));
+  const label = (at, text, anchor = "middle") => add("text", { x: at[0], y: at[1], "text-anchor": anchor }, text);
+  const line = (points, look) => add("polyline", { points: points.map((point) => point.map((p) => p.toFixed(1)).join(",")).join(" "), fill: "none", ...look });
+  return { left, right: width - 12, top: 8, bottom: height - 18, add, label, line };
+}
+/* An empty plot over NAD indices from 0 to `last`, logarithmic. */
+function axis(svg, last, height, left = 50) {
+  const plot = empty(svg, height, left), end = Math.log(last + 1) || 1;
+  if (!plot) return null;
+  const { right, top, bottom, add, label } = plot, x = (index) => left + ((right - left) * Math.log(index + 1)) / end;
+  const mark = (index) => add("line", { x1: x(index), x2: x(index), y1: top, y2: bottom, stroke: "var(--mark)", "stroke-width": 2 });
+  for (const index of [0, 10, 100, 1000].filter((each) => each <= last)) label([x(index), bottom + 16], String(index), x(index) > right - 20 ? "end" : "middle");
+  return { ...plot, end, x, mark };
+}
+/* Accuracies over the NAD index, to point at: ours with error bars, hollow where not fitted with every seed; thin: on training samples; and a published line.
+   last: the last NAD index; guess: the accuracy of guessing; level: an accuracy that no index has, dashed; chosen: the index that is marked;
+   response: a grey line of heights from 0 to 1; `pointed(value)` hears of other places on the axis. */
+function curve(svg, shown, { last, guess, level, chosen, training, response, pointed }) {
+  const plot = axis(svg, last, 200);
+  if (!plot) return;
+  const { left, right, top, bottom, x, add, label, line } = plot, low = guess - 0.04;
+  const y = (accuracy) => bottom - ((bottom - top) * (Math.max(accuracy, low) - low)) / (1 - low);
+  const across = (accuracy, look) => add("line", { x1: left, x2: right, y1: y(accuracy), y2: y(accuracy), ...look });
   for (const value of [guess, (1 + guess) / 2, 1]) {
     across(value, { stroke: "currentColor", opacity: value === guess ? 0.5 : 0.15 });
     label([left - 8, y(value) + 4], `${percent(value, 0)} %`, "end");
   }
-  for (const index of [0, 10, 100, 1000].filter((each) => each <= all.at(-1))) label([x(index), bottom + 16], String(index));
-  label([(left + right) / 2, height - 4], "NAD index");
-  add("line", { x1: x(chosen), x2: x(chosen), y1: top, y2: bottom, stroke: "var(--mark)", "stroke-width": 2 });
+  plot.mark(chosen);
   if (level) across(level[0], { stroke: "var(--ours)", "stroke-width": 1.5, "stroke-dasharray": "7 4" });
-  const line = (points, look) => add("polyline", { points: points.map((point) => point.map((p) => p.toFixed(1)).join(",")).join(" "), fill: "none", ...look });
+  if (response) line(response.map((part, index) => [x(index), y(guess + (1 - guess) * part)]), { stroke: "var(--untrained)", "stroke-width": 2 });
   const theirs = Object.entries(shown.published?.values ?? {});
   line(theirs.map(([index, value]) => [x(+index), y(value / 100)]), { stroke: "var(--theirs)", "stroke-width": 2, opacity: 0.8 });
   const ours = Object.entries(shown.cells);
@@ -182,8 +223,5 @@ function curve(svg, shown, { guess, level, chosen, training, pointed }) {
     if (deviation) add("line", { x1: at.cx, x2: at.cx, y1: y(mean - deviation), y2: y(mean + deviation), stroke: "var(--ours)", "stroke-width": 1.5 });
     add("circle", { ...at, fill: fitted < seeds ? "var(--panel)" : "var(--ours)", stroke: "var(--ours)", "stroke-width": 1.5 });
   }
-  svg.onpointermove = svg.onpointerdown = (event) => {
-    const box = svg.getBoundingClientRect(), far = all.map((index) => Math.abs(x(index) - (event.clientX - box.left)));
-    pointed(far.indexOf(Math.min(...far)));
-  };
+  svg.onpointermove = svg.onpointerdown = (event) => pointed((plot.end * (event.clientX - svg.getBoundingClientRect().left - left)) / (right - left));
 }

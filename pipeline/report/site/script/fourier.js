@@ -31,6 +31,7 @@ function fourier(root, offered) {
     if (!cells[last]) last = best(networks[select.value]);
     choose(rows.indexOf(last[0]), columns.indexOf(last[1]));
   }
+  $("fourier-key").style.background = `linear-gradient(90deg, ${page.colours.map((rgb) => `rgb(${rgb.join(",")})`).join(",")})`;
   select.addEventListener("change", pick);
   pick();
 }

@@ -7,7 +7,7 @@ function pairs(root, offered) {
   function plane({ means, extent, points }, cell) {
     const bytes = Uint8Array.from(atob(cell.plane), (letter) => letter.charCodeAt(0)), canvas = $("pairs-plane");
     const small = element("canvas");
-    heat(small, Array.from(bytes, (byte) => byte / 255), points, points);
+    draw(small, [0, 1, 2].flatMap((c) => Array.from(bytes, (byte) => colour(byte / 255)[c] / 127.5 - 1)), [3, points, points]);
     const side = (canvas.width = canvas.height = 330), context = canvas.getContext("2d"), unit = side / points;
     context.imageSmoothingEnabled = false;
     context.setTransform(1, 0, 0, -1, 0, side); // up is along v₂

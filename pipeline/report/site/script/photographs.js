@@ -1,6 +1,6 @@
 /* Photographs with a class written into one NAD, and what networks that were trained on such images make of clean ones. */
 function photographs(root, offered, page) {
-  const networks = Object.values(offered), input = (name) => $(`photographs-${name}`), slider = input("slider"), svg = input("curve"), picked = () => networks[input("network").value];
+  const networks = Object.values(offered), input = (name) => $(`photographs-${name}`), svg = input("curve"), picked = () => networks[input("network").value];
   let turn = 0;
   root.hidden = false;
   options(input("network"), networks);
@@ -28,33 +28,29 @@ function photographs(root, offered, page) {
     const becomes = `becomes ${minus(carrier)} instead of ${minus(coefficient.toFixed(3))}`;
     input("words").textContent = `To carry “${label}”, its coefficient ${where}on NAD ${index} of ${page.nads[nads].name} ${becomes}. Root mean square, that changes its values by ${amount} of 255 grey levels.`;
   }
-  function show() {
-    const network = picked(), { cells, published, level, guess } = network, chosen = indices(network)[slider.value], found = cells[chosen];
-    const rows = [["carriers from NAD", String(chosen)], ["on clean images", found ? said(found) : "not trained here"]];
+  function show(chosen) {
+    const network = picked(), { cells, published, level, guess } = network, found = cells[chosen];
+    const rows = [["on clean images", found ? said(found) : "not trained here"]];
     if (network.carrying[chosen]) rows.push(["on images with carriers", said(network.carrying[chosen])]);
     rows.push(["trained without carriers", said(level)]);
     if (published) rows.push([`${published.called}, on clean images`, chosen in published.values ? `${published.values[chosen].toFixed(1)} %` : "none at this index"]);
     terms(input("read"), rows);
-    input("index").textContent = `NAD ${chosen}`;
-    slider.setAttribute("aria-valuetext", rows.slice(0, 2).map((row) => row.join(" ")).join(", "));
-    curve(svg, network, { guess, level, chosen, pointed: (place) => ((slider.value = place), show()) });
+    input("slider").setAttribute("aria-valuetext", [["carriers from NAD", chosen], rows[0]].map((row) => row.join(" ")).join(", "));
+    curve(svg, network, { last: indices(network).at(-1), guess, level, chosen, pointed: slider.go });
     picture(network, chosen);
   }
+  const slider = slide(input("slider"), show);
   function pick() {
-    const { name, cells, level, published, pictures, caption } = picked(), all = indices(picked());
-    slider.max = all.length - 1;
-    slider.value = 0;
+    const { name, cells, level, published, pictures, caption } = picked();
     options(input("photograph"), pictures ? pictures.photographs : []);
     options(input("class"), pictures ? pictures.classes.map(([name]) => ({ name })) : []);
     svg.setAttribute("aria-label", `Accuracy on clean images of ${name} over the NAD index of the carriers`);
     const hollow = [level, ...Object.values(cells)].some(([, , seeds, fitted]) => fitted < seeds) ? "; hollow: not fitted with every seed" : "";
     input("legend").textContent = [`accuracy on clean images; dots: ours${hollow}`, "dashed: trained without carriers", published && `orange: ${published.called}`].filter(Boolean).join(" · ");
     input("caption").textContent = caption;
-    show();
+    slider.offer(indices(picked()));
   }
   input("network").addEventListener("change", pick);
-  for (const name of ["photograph", "class"]) input(name).addEventListener("change", show);
-  slider.addEventListener("input", show);
-  addEventListener("resize", show);
+  for (const name of ["photograph", "class"]) input(name).addEventListener("change", () => slider.go(input("slider").value));
   pick();
 }
