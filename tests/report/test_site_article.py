@@ -9,6 +9,7 @@ import shutil
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import browser
 import pandas as pd
@@ -21,6 +22,8 @@ from structure import ROOT
 from docs.site import build, figures, hero
 from pipeline.project import artifacts
 from pipeline.report.site.document import compose, prepare
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def keep_run(run_folder, folder, experiment, variant, **description):
@@ -192,9 +195,10 @@ def test_the_share_that_random_signs_cost():
 
 
 def test_a_bound_is_never_rounded_past_its_number():
-    assert figures.at_least(0.9845) == "98.4 %"
-    assert figures.at_most(0.5967, 0) == "60 %"
-    assert figures.at_least(0.997) == figures.at_most(0.997) == "99.7 %"
+    assert figures.at_least(0.9845) == figures.percent(0.984)
+    assert figures.at_most(0.5967, 0) == figures.percent(0.6, 0)
+    assert figures.at_least(0.997) == figures.at_most(0.997) == figures.percent(0.997)
+    assert figures.percent(0.5) == "50.0\N{NO-BREAK SPACE}%"
 
 
 def test_a_map_has_its_first_wave_at_the_top_left():
@@ -346,9 +350,10 @@ def test_an_answer_opens_after_a_bet_and_is_kept_in_the_address(browse):
       out.pressed = buttons.map((button) => button.getAttribute("aria-pressed"));
       out.said = document.querySelector("#lazy .wager [role=status]").textContent;
       out.hash = location.hash;
-      location.hash = "#bet-waves=0&lazy-index=8"; await wait();
+      location.hash = "#bet-waves=0&lazy-index=256&fourier-grid=3"; await wait();
       out.other = document.querySelector("#waves .answer").classList.contains("open");
       out.index = $("lazy-index-is").textContent;
+      out.cell = cells("fourier-grid")[3].getAttribute("aria-selected");
       location.hash = "#order"; await wait();
       out.linked = document.querySelector("#order .answer").classList.contains("open");
     """)
@@ -356,7 +361,7 @@ def test_an_answer_opens_after_a_bet_and_is_kept_in_the_address(browse):
     assert found["pressed"] == ["false", "true"] and found["said"]
     assert found["hash"] == "#bet-lazy=1"
     assert found["other"] and found["linked"]
-    assert found["index"] == "NAD 256"
+    assert (found["index"], found["cell"]) == ("NAD 256", "true")
 
 
 @pytest.mark.slow
@@ -365,8 +370,10 @@ def test_the_bars_swap_along_the_nads(browse):
     found = browse("""
       document.querySelector("#lazy .wager button").click();
       out.rows = [];
-      for (let place = 0; place <= +$("lazy-index").max; place++) {
-        change("lazy-index", place, "input");
+      const slider = $("lazy-index");
+      slider.focus(); change("lazy-index", 0, "input");
+      for (let index = -1; index !== slider.dataset.index; press("ArrowRight")) {
+        index = slider.dataset.index;
         const width = (name) => parseFloat($(`lazy-${name}-bar`).style.width);
         out.rows.push([$("lazy-index-is").textContent, width("images"), width("linear"),
           $("lazy-words").textContent]);
@@ -413,3 +420,77 @@ def test_grids_have_named_headers_and_legible_cells(browse):
             for colour in (ink, ground)
         )
         assert contrast(one, two) >= 4.5
+
+
+@pytest.mark.slow
+@browser.needed
+def test_a_slider_is_on_the_logarithmic_axis_of_its_plot(browse):
+    found = browse("""
+      document.querySelector("#order .wager button").click(); await wait();
+      document.querySelectorAll("#nads details").forEach((part) => (part.open = true));
+      await wait();
+      const middle = (line) => line.x + line.width / 2;
+      const thumb = (slider) => { // of 16 pixels
+        const { x, width } = slider.getBoundingClientRect();
+        return x + 8 + (slider.value / slider.max) * (width - 16);
+      };
+      out.far = [];
+      const plots = { sweep: "curve", photographs: "curve", nads: "spectrum" };
+      for (const [name, plot] of Object.entries(plots))
+        for (const index of [0, 50, 1000]) {
+          slide(`${name}-slider`, index);
+          const mark = $(`${name}-${plot}`).querySelector("[stroke='var(--mark)']");
+          out.far.push(middle(mark.getBoundingClientRect()) - thumb($(`${name}-slider`)));
+        }
+      out.shown = $("sweep-slider-is").textContent;
+      out.said = $("sweep-slider").getAttribute("aria-valuetext");
+      $("nads-slider").focus(); slide("nads-slider", 7);
+      press("ArrowUp"); press("ArrowUp"); press("ArrowLeft");
+      out.after = $("nads-slider-is").textContent;
+    """)
+    assert len(found["far"]) == 9
+    assert max(map(abs, found["far"])) < 1.5
+    assert found["shown"] == "NAD 1000" and found["said"].startswith("NAD 1000, ")
+    assert found["after"] == "NAD 8"
+
+
+@pytest.mark.slow
+@browser.needed
+def test_every_figure_is_a_file_that_needs_no_other(browse, committed):
+    found = browse("""
+      document.querySelectorAll(".wager button").forEach((button) => button.click());
+      document.querySelectorAll("#nads details").forEach((part) => (part.open = true));
+      await wait();
+      const files = [], names = [];
+      URL.createObjectURL = (file) => (files.push(file), "blob:none");
+      HTMLAnchorElement.prototype.click = function () { names.push(this.download); };
+      document.querySelectorAll("[data-figure]").forEach((button) => button.click());
+      out.names = names;
+      out.files = await Promise.all(files.map((file) => file.text()));
+      out.kinds = [...new Set(files.map((file) => file.type))];
+    """)
+    live = set(re.findall('class="live" id="([^"]*)"', committed))
+    assert {f"{name}.svg" for name in live} < set(found["names"])
+    assert found["kinds"] == ["image/svg+xml"]
+    pictures = dict(zip(found["names"], found["files"], strict=True))
+    for name, text in pictures.items():
+        root = ElementTree.fromstring(text)
+        assert root.tag == f"{SVG}svg" and len(root) > 3, name
+        assert "var(" not in text and "NaN" not in text, name
+        assert all(
+            link.startswith("data:") for link in re.findall('href="(.*?)"', text)
+        )
+    pairs = ElementTree.fromstring(pictures["live-pairs.svg"])
+    words = [text.text for text in pairs.iter(f"{SVG}text")]
+    assert words.count("100") > 50 and "LeNet" in words
+    sweep = ElementTree.fromstring(pictures["live-sweep.svg"])
+    assert len(list(sweep.iter(f"{SVG}circle"))) == 8
+
+
+def test_every_figure_links_its_table(committed):
+    buttons = re.findall(r'<p class="small data">(.*?)</p>', committed, re.S)
+    with_figure = [text for text in buttons if "data-figure" in text]
+    names = set(re.findall('data-figure="([^"]*)"', committed))
+    assert names >= set(re.findall('class="live" id="([^"]*)"', committed))
+    assert len(names) >= 12
+    assert all(re.search(r'href="[^"]*\.(csv|json)"', text) for text in with_figure)

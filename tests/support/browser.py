@@ -34,6 +34,8 @@ ACT = """<script>
     $(id).value = value;
     $(id).dispatchEvent(new Event(kind));
   };
+  const slide = (id, index) => change(id, Math.log1p(index), "input");
+  const terms = (id) => Array.from($(id).children, (part) => part.textContent).join("\\n");
   const pick = (id, name) => {
     change(id, [...$(id).options].findIndex((option) => option.text === name));
   };

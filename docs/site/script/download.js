@@ -33,7 +33,7 @@ function picture(figure) {
   }
   function walk(node) {
     const style = getComputedStyle(node), { left, top, width, height } = node.getBoundingClientRect(), at = { x: left - frame.left, y: top - frame.top, width, height };
-    if (node.matches("button, input, details, .unseen") || !node.checkVisibility()) return;
+    if (node.matches("button, input, details, .data, .unseen") || (style.display !== "contents" && !node.checkVisibility())) return;
     if (node.matches("svg")) return plot(node, at);
     box(node, style, at);
     if (node.matches("canvas, img")) return add("image", { ...at, href: node.src ?? node.toDataURL(), preserveAspectRatio: "none", style: "image-rendering:pixelated" });

@@ -17,4 +17,3 @@ function lazy(cells, { photographs, nads: { lenet } }) {
   slide(input("index"), show).offer(Object.keys(cells).map(Number));
 }
 lazy(page.lazy, page);
-$("live-lazy").hidden = false;

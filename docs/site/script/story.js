@@ -26,6 +26,8 @@ for (const control of document.querySelectorAll("main select, main input[type=ra
   control.addEventListener(control.type === "range" ? "input" : "change", () => {
     keep(control.id, control.dataset.index ?? control.selectedOptions?.[0].text ?? control.value);
   });
+for (const host of document.querySelectorAll("#fourier-grid, #pairs-grid"))
+  host.addEventListener("click", ({ target }) => keep(host.id, [...host.querySelectorAll(".cell")].indexOf(target)));
 
 /* What an address says: a chapter to open, or the choices of another reader. */
 function visit() {
@@ -34,7 +36,8 @@ function visit() {
     const control = $(key);
     if (key.startsWith("bet-")) $(key.slice(4))?.querySelectorAll(".wager button")[value]?.click();
     else if (control?.tagName === "SELECT") control.value = [...control.options].find(({ text }) => text === value)?.value ?? control.value;
-    else if (control?.type === "range") control.value = control.dataset.index ? Math.log(+value + 1) : value;
+    else if (control?.type === "range") control.value = control.dataset.index ? Math.log1p(value) : value;
+    else if (control?.matches("[id$=-grid]")) control.querySelectorAll(".cell")[value]?.click();
     else if (control) unfold(key);
     else continue;
     for (const kind of ["change", "input"]) control?.dispatchEvent?.(new Event(kind));

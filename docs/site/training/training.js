@@ -207,7 +207,4 @@ function whenSeen(root, start) {
 const workers = createWorkers();
 const untrained = emerge(workers);
 const starts = { training: trainThree(workers), emerge: untrained, forecast: forecast(workers, untrained) };
-for (const [name, start] of Object.entries(starts)) {
-  $(`live-${name}`).hidden = false;
-  whenSeen($(`live-${name}`), () => start());
-}
+for (const [name, start] of Object.entries(starts)) whenSeen($(`live-${name}`), () => start());

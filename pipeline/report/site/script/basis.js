@@ -152,10 +152,9 @@ function indices({ cells, published }) {
    `offer(indices)` sets these, `go(value)` chooses the nearest, and `show(index)` hears of it. */
 function slide(slider, show) {
   let all = [0];
-  const at = (index) => Math.log(index + 1);
   function go(value) {
-    const index = all.reduce((best, each) => (Math.abs(at(each) - value) < Math.abs(at(best) - value) ? each : best));
-    slider.value = at(index);
+    const index = all.reduce((best, each) => (Math.abs(Math.log1p(each) - value) < Math.abs(Math.log1p(best) - value) ? each : best));
+    slider.value = Math.log1p(index);
     slider.dataset.index = index;
     slider.setAttribute("aria-valuetext", `NAD ${index}`);
     $(`${slider.id}-is`).textContent = `NAD ${index}`;
@@ -166,13 +165,13 @@ function slide(slider, show) {
     const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
     if (!step) return;
     event.preventDefault();
-    slider.value = at(all[all.indexOf(+slider.dataset.index) + step] ?? +slider.dataset.index);
+    slider.value = Math.log1p(all[all.indexOf(+slider.dataset.index) + step] ?? +slider.dataset.index);
     slider.dispatchEvent(new Event("input"));
   });
   addEventListener("resize", () => go(slider.value));
   const offer = (indices) => {
     all = indices;
-    slider.max = at(all.at(-1));
+    slider.max = Math.log1p(all.at(-1));
     go(slider.value);
   };
   return { offer, go };
@@ -190,16 +189,15 @@ function empty(svg, height, left) {
 }
 /* An empty plot over NAD indices from 0 to `last`, logarithmic. */
 function axis(svg, last, height, left = 50) {
-  const plot = empty(svg, height, left), end = Math.log(last + 1) || 1;
+  const plot = empty(svg, height, left), end = Math.log1p(last) || 1;
   if (!plot) return null;
-  const { right, top, bottom, add, label } = plot, x = (index) => left + ((right - left) * Math.log(index + 1)) / end;
+  const { right, top, bottom, add, label } = plot, x = (index) => left + ((right - left) * Math.log1p(index)) / end;
   const mark = (index) => add("line", { x1: x(index), x2: x(index), y1: top, y2: bottom, stroke: "var(--mark)", "stroke-width": 2 });
   for (const index of [0, 10, 100, 1000].filter((each) => each <= last)) label([x(index), bottom + 16], String(index), x(index) > right - 20 ? "end" : "middle");
   return { ...plot, end, x, mark };
 }
 /* Accuracies over the NAD index, to point at: ours with error bars, hollow where not fitted with every seed; thin: on training samples; and a published line.
-   last: the last NAD index; guess: the accuracy of guessing; level: an accuracy that no index has, dashed; chosen: the index that is marked;
-   response: a grey line of heights from 0 to 1; `pointed(value)` hears of other places on the axis. */
+   level: an accuracy that no index has, dashed; chosen: the index that is marked; response: a grey line from 0 to 1; `pointed(value)` hears of other places on the axis. */
 function curve(svg, shown, { last, guess, level, chosen, training, response, pointed }) {
   const plot = axis(svg, last, 200);
   if (!plot) return;

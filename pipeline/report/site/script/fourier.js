@@ -1,5 +1,5 @@
 /* The maps over frequency, to point at. */
-function fourier(root, offered) {
+function fourier(offered) {
   const networks = Object.values(offered), select = $("fourier-network");
   options(select, networks);
   const best = ({ cells }) => Object.keys(cells).reduce((a, b) => (cells[b][0] > cells[a][0] ? b : a)).split(",").map(Number);

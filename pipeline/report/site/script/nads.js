@@ -1,5 +1,5 @@
 /* NADs of every network, one at a time. */
-function nads(root, offered) {
+function nads(offered) {
   const networks = Object.values(offered), select = $("nads-network");
   options(select, networks);
   function show(index) {

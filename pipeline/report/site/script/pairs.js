@@ -1,5 +1,5 @@
 /* The pairs of channels, to point at. */
-function pairs(root, offered) {
+function pairs(offered) {
   const networks = Object.values(offered), select = $("pairs-network"), test = $("pairs-test");
   options(select, networks);
   test.value = "first";

@@ -1,8 +1,7 @@
 /* Photographs with a class written into one NAD, and what networks that were trained on such images make of clean ones. */
-function photographs(root, offered, page) {
+function photographs(offered, page) {
   const networks = Object.values(offered), input = (name) => $(`photographs-${name}`), svg = input("curve"), picked = () => networks[input("network").value];
   let turn = 0;
-  root.hidden = false;
   options(input("network"), networks);
   const bytes = (text) => Float32Array.from(atob(text), (letter) => letter.charCodeAt(0) / 255);
   const paint = (name, values, shape) => draw(input(name), values.map((value) => 2 * value - 1), shape);

@@ -1,4 +1,1 @@
-for (const [name, start] of Object.entries({ fourier, nads, sweep, photographs, pairs })) {
-  const root = $(`live-${name}`);
-  if (root) start(root, page[name], page), (root.hidden = false);
-}
+for (const [name, start] of Object.entries({ fourier, nads, sweep, photographs, pairs })) if ($(`live-${name}`)) start(page[name], page);

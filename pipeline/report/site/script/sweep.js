@@ -1,7 +1,6 @@
 /* Accuracy along the NADs, a curve for each network. */
-function sweep(root, offered, page) {
+function sweep(offered, page) {
   const curves = Object.values(offered), select = $("sweep-network"), svg = $("sweep-curve"), tile = $("sweep-tile");
-  root.hidden = false;
   options(select, curves);
   function show(chosen) {
     const shown = curves[select.value], { cells, published } = shown;
