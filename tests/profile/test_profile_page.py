@@ -186,7 +186,7 @@ def test_the_slider_goes_through_all_nads_and_the_curve_through_the_trained_ones
     change("nads-slider", $("nads-slider").max, "input");
     await wait();
     out.last = $("nads-read").textContent;
-    change("sweep-slider", 2, "input");
+    slide("sweep-slider", 63);
     await wait();
     out.accuracy = $("sweep-read").textContent;
     out.shown = !$("sweep-tile").hidden;

@@ -25,7 +25,7 @@ def browse(rendered, tmp_path_factory):
 
 def test_a_nad_is_shown_with_its_eigenvalue(browse, whole):
     found = browse("""
-      pick("nads-network", "LeNet"); await wait(); slide("nads-slider", 7);
+      pick("nads-network", "LeNet"); slide("nads-slider", 7); await wait();
       out.read = terms("nads-read"); out.index = $("nads-slider-is").textContent;
       out.pixels = grey("nads-pixels");
       slide("nads-slider", 10); await wait();
