@@ -12,7 +12,7 @@ from PIL import Image
 PAGE = Path("docs/index.html")
 PICTURE = Path("docs/site/hero.png")
 
-SIZE = (860, 520)
+SIZE = (860, 440)
 """Width and height in CSS pixels."""
 
 STYLE = """<style>
@@ -20,7 +20,7 @@ STYLE = """<style>
 body, main { width: auto !important; max-width: none; padding: 0 !important; }
 body, .live { margin: 0 !important; }
 header, footer, section:not(#line), #line > :not(.live) { display: none; }
-#live-training > .controls { display: none; }
+#live-training > :is(.controls, .data) { display: none; }
 section { padding: 0 !important; border: 0; }
 .live { border: 0; border-radius: 0; min-height: 100vh; padding: 1rem 1.4rem; }
 </style>"""
@@ -37,8 +37,10 @@ window.Worker = class {
 };
 </script>"""
 
+# The first networks start when they are seen, and a bet starts others.
 BET = """<script>
-addEventListener("load", () => document.getElementById("training-bet-strided").click());
+const bet = document.getElementById("training-bet-strided");
+addEventListener("load", () => setTimeout(() => bet.click(), 1000));
 </script>"""
 
 
