@@ -129,6 +129,7 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
         "mean_accuracy": mean_accuracy,
         "normal_share": statistics.NormalDist().cdf,
         "wave": figures.wave,
+        "direction": lambda file, name: figures.read_direction(folder / file, name),
         "by_images": lambda table: figures.by_images(rows_of(folder / table, {})),
         "signs_share": lambda table: figures.signs_share(rows_of(folder / table, {})),
         "shades": [figures.colour_of(0.5 + n / 20) for n in range(11)],

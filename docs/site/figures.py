@@ -250,11 +250,27 @@ def signs_share(rows: Iterable[Mapping[str, Any]]) -> float:
     return (plain - accuracy["signs"]) / (plain - accuracy["flipped"])
 
 
+def draw_grey(values: np.ndarray) -> Image.Image:
+    """Draw a direction (H, W): zero is grey."""
+    grey = np.rint(127.5 * (1 + values / np.abs(values).max())).astype(np.uint8)
+    return Image.fromarray(grey)
+
+
 def wave(row: int, column: int) -> str:
     """A Fourier direction of 32×32 pixels as a data URI, of four times its size."""
-    values = fourier(row, column).reshape(32, 32)
-    grey = np.rint(127.5 * (1 + values / np.abs(values).max())).astype(np.uint8)
-    return data_uri(Image.fromarray(grey.repeat(4, 0).repeat(4, 1)))
+    picture = draw_grey(fourier(row, column).reshape(32, 32))
+    return data_uri(picture.resize((128, 128), Image.Resampling.NEAREST))
+
+
+def read_direction(file: Path, name: str) -> str:
+    """A direction of 32×32 pixels in a file of `studies.controversial`, as a data URI.
+
+    Args:
+        file: The file.
+        name: The direction's name in it.
+    """
+    with np.load(file) as directions:
+        return data_uri(draw_grey(directions[name].reshape(32, 32)))
 
 
 def tiles(name: str, indices: Sequence[int]) -> Markup:
@@ -268,11 +284,10 @@ def tiles(name: str, indices: Sequence[int]) -> Markup:
     _, height, width = estimate.shape
     figures = []
     for index in indices:
-        values = estimate.directions[index].reshape(height, width)
-        grey = np.rint(127.5 * (1 + values / np.abs(values).max())).astype(np.uint8)
-        picture = f'<img src="{data_uri(Image.fromarray(grey))}" width="96" height="96"'
+        picture = draw_grey(estimate.directions[index].reshape(height, width))
+        image = f'<img src="{data_uri(picture)}" width="96" height="96"'
         figures.append(
-            f'<figure class="tile">{picture} alt="NAD {index} of {name} in pixels">'
+            f'<figure class="tile">{image} alt="NAD {index} of {name} in pixels">'
             f"<figcaption>NAD {index}</figcaption></figure>"
         )
     return Markup(f'<div class="tiles strip">{"".join(figures)}</div>')

@@ -163,7 +163,7 @@ def make_disagreements() -> str:
         "optimiser",
         "the network that should learn it",
         "the other network",
-        "the other network along its own NAD of equal response",
+        "the other network along its own NAD of nearest response",
     ]
     return format_table(columns, rows)
 
