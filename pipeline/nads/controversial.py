@@ -51,14 +51,12 @@ def controversial(a: NADs, b: NADs, count: int = 1, damping: float = 0.1) -> np.
     check_alike(a, b)
     dimensions = dimension(a.shape)
     count = arguments.whole_number("count", count)
-    damping = arguments.number("damping", damping)
-    if not 1 <= count <= dimensions or not 0 < damping < np.inf:
+    damping = arguments.positive_number("damping", damping)
+    if not 1 <= count <= dimensions:
         raise InputError(
-            f"count must be from 1 to {dimensions}, and damping positive, not {count} "
-            f"and {damping:g}",
+            f"count must be from 1 to {dimensions}, not {count}",
             "out-of-range",
-            count=count,
-            damping=damping,
+            name="count",
         )
     for nads in (a, b):
         # Missing directions would count as directions without any response.

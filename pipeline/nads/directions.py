@@ -239,11 +239,12 @@ def imported(
     """
     shape = arguments.input_shape(shape)
     dimension = math.prod(shape)
-    if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "fiu":
-        kind = getattr(rows, "dtype", type(rows).__name__)
+    is_array = isinstance(rows, np.ndarray) and not isinstance(rows, np.ma.MaskedArray)
+    if not is_array or rows.dtype.kind not in "fiu":
+        kind = rows.dtype if is_array else type(rows).__name__
         raise InputError(
-            f"{origin} must be a NumPy array of real numbers, not {kind}; convert it "
-            "with numpy.asarray",
+            f"{origin} must be a NumPy array of real numbers without a mask, not "
+            f"{kind}; convert it with numpy.asarray",
             "wrong-type",
             path=origin,
         )

@@ -13,6 +13,7 @@ from tqdm import auto
 
 from pipeline.nads import arguments
 from pipeline.nads.covariance import Candidates, Covariance, count_parts
+from pipeline.nads.derivative import images_per_pass
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.jacobian import Sampler
@@ -248,9 +249,13 @@ def start_estimate(
 
     Raises:
         InputError: For a symmetry that such inputs cannot have, for more directions
-            than the networks' vectors span, and for what does not fit into memory.
+            than the networks' vectors span, for what does not fit into memory, and for
+            outputs that depend on the other images of a pass.
     """
-    network = sampler.build(sampler.identity[0])
+    network = sampler.build(0).to(sampler.device).eval()
+    with prefix_errors("the network: "):
+        count = images_per_pass(network, source.input)
+        custom.check_batch(network, source.input, count)
     estimator, vectors, reason = resolve_method(
         network, sampler.estimator, source.input
     )
@@ -392,7 +397,8 @@ def estimate(
             'square', or 'measured', that of the smallest error; with '+channels' at its
             end also over the channels.
         error: Relative error of C at which the estimate stops.
-        first: Number of leading directions, without any D×D matrix.
+        first: Number of leading directions, without any D×D matrix. There are fewer
+            where C has fewer eigenvalues above a millionth of the largest.
         seed: Seed of weights and image.
         device: Where the networks run, 'cuda' for a GPU. Weights are drawn on the CPU.
 
@@ -416,7 +422,9 @@ def estimate(
             f"Net()`, not a {kind}"
         )
     with prefix_errors("device: ", AssertionError, RuntimeError, TypeError):
-        device = str(torch.empty(0, device=device or "").device)
+        value = torch.zeros(1, device=device or "")
+        value.item()  # the device meta has no values
+        device = str(value.device)
     if device != "cpu":  # as in the pipeline, since TF32 rounds to three digits
         torch.backends.cudnn.allow_tf32 = False
     step = arguments.number("step", step)

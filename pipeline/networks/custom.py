@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from pipeline.project.errors import InputError, prefix_errors
 from pipeline.training.loop import initialise
@@ -32,27 +33,18 @@ JUMP = 0.2
 The first power iteration of `torch.nn.utils.spectral_norm` changes 99 of 100 networks
 by more."""
 
-SQUASHING = {
-    "Tanh",
-    "Sigmoid",
-    "Softmax",
-    "LogSoftmax",
-    "LogSigmoid",
-    "Hardtanh",
-    "Hardsigmoid",
-    "NativeLayerNorm",
-}
-"""Functions, as autograd names them, that do not return logits."""
+PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "convolution", "sum"}
+"""Functions that end a layer, as PyTorch's dispatcher names them."""
 
-RESHAPING = {
-    *("View", "UnsafeView", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze"),
-    *("Select", "Slice", "Permute", "Transpose", "T", "Clone", "ToCopy", "Alias"),
-    *("Mul", "Div", "Add", "Sub", "Neg"),
-}
-"""Functions that change the shape of one tensor, or scale and shift it."""
+SHIFT = 1e6
+"""Size of the noise that is added to the result of such a product."""
 
-LINEAR = {"Addmm", "Mm"}
-"""Functions of a linear layer."""
+LAST = 8
+"""Number of products, from the last one, one of which must move the outputs linearly.
+The very last one may be that of a gate, or of outputs that are not returned."""
+
+BEND = 0.1
+"""Relative size of changes that count as none, since logits are only rounded."""
 
 Build = Callable[[int], nn.Module]
 
@@ -207,10 +199,20 @@ def noise(count: int, shape: Shape) -> Tensor:
     Args:
         count: Number of images.
         shape: (C, H, W) of one image.
+
+    Raises:
+        InputError: If they do not fit into memory.
     """
     channels, height, width = shape
     generator = torch.Generator().manual_seed(0)
-    images = torch.randn(count, height, width, channels, generator=generator)
+    try:
+        images = torch.randn(count, height, width, channels, generator=generator)
+    except (RuntimeError, TypeError):  # no memory, or a size of more than 64 bits
+        raise InputError(
+            f"inputs of {as_text(shape)} do not fit into memory; give a smaller shape",
+            "out-of-range",
+            shape=shape,
+        ) from None
     return images.movedim(3, 1)
 
 
@@ -349,6 +351,7 @@ def check(
         with torch.no_grad():
             output = check_first_pass(first, x, output_shape)
             check_eval_mode(first, x, output)
+            check_batch(first, shape, 2)
             check_same_function(same, x, output)
         notices += check_training(first, x, output)
     return [f"{name} {text}" for text in notices]
@@ -494,18 +497,38 @@ def check_eval_mode(network: nn.Module, x: Tensor, output: Tensor) -> None:
             "`training=self.training`, and add noise only in train mode",
             "network-random",
         )
-    alone = run(network, x[1:], output.shape[1:])
-    if not _equal(alone, output[1:]):
-        message = (
-            "its output for an image in eval mode depends on the other images of the "
-            "batch"
-        )
-        norms = []
-        for key, norm in batch_norms(network).items():
-            if norm.running_mean is None:
-                message += f"; the batch norm {key} has no running statistics"
-                norms.append(key)
-        raise InputError(message, "network-batch", norms=norms)
+
+
+@torch.no_grad()
+def check_batch(network: nn.Module, shape: Shape, count: int) -> None:
+    """Check that an image has the same output by itself and in two batches.
+
+    The batches are another image with it, and copies of it. Copies take the same way
+    through a network, so an expert that takes only the first images leaves some out.
+
+    Args:
+        network: Network in eval mode.
+        shape: (C, H, W) of one input.
+        count: Number of copies.
+
+    Raises:
+        InputError: If it has not.
+    """
+    x = noise(2, shape).to(next(network.parameters()).device)
+    pair = run(network, x)
+    alone = run(network, x[1:], pair.shape[1:])
+    copies = run(network, x[1:].repeat(count, 1, 1, 1))
+    if _equal(alone, pair[1:]) and _equal(alone.expand_as(copies), copies):
+        return
+    message = (
+        "its output for an image in eval mode depends on the other images of the batch"
+    )
+    norms = []
+    for key, norm in batch_norms(network).items():
+        if norm.running_mean is None:
+            message += f"; the batch norm {key} has no running statistics"
+            norms.append(key)
+    raise InputError(message, "network-batch", norms=norms)
 
 
 def check_same_function(same: nn.Module, x: Tensor, output: Tensor) -> None:
@@ -539,13 +562,12 @@ def check_training(network: nn.Module, x: Tensor, output: Tensor) -> list[str]:
     """
     for norm in batch_norms(network).values():
         norm.momentum = 0.0  # so that passes in train mode keep its running statistics
-    shape = tuple(x.shape[1:])
     images = 2 * x + 1
     train_output = run(network.train(), images, output.shape[1:])
     x = x.clone().requires_grad_()
     after = run(network.eval(), x)
     check_leaves(network, train_output, after)
-    notices = check_end(network, after, shape)
+    notices = check_end(network, x, after)
     check_derivatives(train_output, after, x)
     check_jump(network, images, x, output, after)
     constant = []
@@ -621,62 +643,103 @@ def _leaves(output: Tensor) -> dict[int, Tensor]:
     return leaves
 
 
-def check_end(network: nn.Module, output: Tensor, shape: Shape) -> list[str]:
+def check_end(network: nn.Module, x: Tensor, output: Tensor) -> list[str]:
     """Check that outputs (N, outputs) are logits.
 
     Args:
         network: Network in eval mode.
-        output: Outputs with their graph.
-        shape: (C, H, W) of one input.
+        x: Images.
+        output: Outputs at x.
 
     Returns:
-        A sentence on a last linear layer that starts at zero.
+        Sentences on outputs that are not linear in the last product, and on a last
+        linear layer that starts at zero.
     """
-    function = _last_function(output)
-    if output.dim() == 2 and function in SQUASHING:
-        raise InputError(
-            f"it ends in {function}, and training and NADs need the values before it; "
-            "leave it out",
-            "network-end",
-            function=function,
-        )
-    if output.dim() == 2 and function not in LINEAR:
-        with torch.no_grad():  # large noise, since all ReLUs may be off at two images
-            _check_lengths(run(network, 100 * noise(8, shape)))
+    notices = []
+    if output.dim() == 2:
+        notices += _find_bend(network, x)
     last = None
     for key, module in network.named_modules():
         if isinstance(module, nn.Linear):
             last = key
-    if last is None or network.get_submodule(last).weight.any():
-        return []
-    return [f"has a last layer {last} that starts at zero; its NADs are the features'"]
-
-
-def _last_function(output: Tensor) -> str:
-    """Return the name of the last function but for those that reshape and scale."""
-    node = output.grad_fn
-    while node is not None:
-        function = node.name().partition("Backward")[0]
-        inputs = [edge for edge, _ in node.next_functions if edge is not None]
-        if function not in RESHAPING or len(inputs) != 1:
-            return function
-        node = inputs[0]
-    return ""
-
-
-def _check_lengths(output: Tensor) -> None:
-    """Check that outputs (N, outputs) differ in length, in each of several norms."""
-    norms = [output.norm(p, 1) for p in (1, 2, torch.inf)]
-    lengths = torch.stack([*norms, output.exp().sum(1)])
-    spread = (lengths - lengths[:, :1]).abs().amax(1)
-    # Outputs of a deep network may differ by less than a thousandth.
-    if (spread <= 1e-4 * (output - output[:1]).abs().max()).any():
-        raise InputError(
-            "its outputs have the same length for all images, as after a softmax or "
-            "normalisation, or for a last layer that starts at zero; return the values "
-            "before it",
-            "network-end",
+    if last is not None and not network.get_submodule(last).weight.any():
+        notices.append(
+            f"has a last layer {last} that starts at zero; its NADs are the features'"
         )
+    return notices
+
+
+class _Products(TorchDispatchMode):
+    """A pass in which noise is added to the result of one product.
+
+    Attributes:
+        after: Functions after each product, by name.
+    """
+
+    def __init__(self, shifted: int = -1, size: float = 0.0) -> None:
+        """Add noise of a size to the product with a number."""
+        super().__init__()
+        self.shifted = shifted
+        self.size = size
+        self.after: list[list[str]] = []
+
+    def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+        result = function(*arguments, **(keywords or {}))
+        name = function.overloadpacket.__name__
+        if name in PRODUCTS:
+            if len(self.after) == self.shifted:
+                generator = torch.Generator().manual_seed(0)
+                shift = self.size * torch.randn(result.shape, generator=generator)
+                result = result + shift.to(result)
+            self.after.append([])
+        elif self.after:
+            self.after[-1].append(name)
+        return result
+
+
+@torch.no_grad()
+def _find_bend(network: nn.Module, x: Tensor) -> list[str]:
+    """Return a sentence on outputs that are linear in the result of no last product.
+
+    Args:
+        network: Network in eval mode.
+        x: Images.
+
+    Raises:
+        InputError: If noise of any size leaves them in a range, as after sigmoid, or if
+            they are logarithms of probabilities.
+    """
+    with _Products() as products:
+        output = run(network, x)
+    count = len(products.after)
+    squashed = []
+    for number in reversed(range(max(0, count - LAST), count)):
+        outputs = []
+        for size in (-SHIFT, SHIFT, 3 * SHIFT):
+            with _Products(number, size):
+                outputs.append(run(network, x))
+        negative, positive, large = outputs
+        bend = (large - 2 * positive + negative).norm()
+        if bend < BEND * (large - negative).norm():
+            return []
+        grows = (large - positive).norm() > BEND * (positive - negative).norm()
+        squashed.append(not grows)
+    if not squashed:
+        return []
+    functions = [name.strip("_") for name in dict.fromkeys(products.after[-1])]
+    names = ", ".join(functions)
+    deviation = (output.exp().sum(1) - 1).abs().max()
+    if any(squashed) or deviation < ROUNDING:
+        raise InputError(
+            f"its outputs are squashed or normalised after its last layer ({names}), "
+            "and training and NADs need the values before this; leave it out",
+            "network-end",
+            functions=functions,
+        )
+    return [
+        f"applies {names} after its last layer, which is not linear; if its outputs "
+        "are meant to be logits, leave it out"
+    ]
 
 
 @torch.no_grad()

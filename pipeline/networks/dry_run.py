@@ -8,6 +8,7 @@ from torch import nn
 from pipeline.networks import custom, registry
 from pipeline.networks.registry import CONTIGUOUS, Specification
 from pipeline.project.errors import prefix_errors
+from pipeline.training.loop import BATCH
 from pipeline.training.shapes import Shape, as_text
 
 LAG = 0.05
@@ -67,7 +68,10 @@ def _try_custom(specification: Specification, shape: Shape, outputs: int) -> lis
             f"{import_path} runs in PyTorch's default memory format, not in channels "
             "last"
         )
-    return notices + custom.check(import_path, build, shape, (outputs,))
+    notices += custom.check(import_path, build, shape, (outputs,))
+    with prefix_errors(f"{import_path}: "):
+        custom.check_batch(build(0).eval(), shape, BATCH)
+    return notices
 
 
 def _find_slow_norms(import_path: str, network: nn.Module, steps: float) -> list[str]:

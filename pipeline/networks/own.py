@@ -23,7 +23,7 @@ PACKAGE = str(Path(__file__).parents[1])
 INSTALLED = (PACKAGE, sysconfig.get_path("stdlib"), "site-packages", "dist-packages")
 """Parts of the paths of installed modules."""
 
-SYSTEM = ("/dev/", "/etc/", "/proc/", "/sys/", "/usr/", os.path.join(sys.prefix, ""))
+SYSTEM = ("/etc/", "/proc/", "/sys/", "/usr/", os.path.join(sys.prefix, ""))
 """Beginnings of the paths of files that are no data of a network."""
 
 

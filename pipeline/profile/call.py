@@ -57,8 +57,8 @@ def profile(
     """
     size = "x".join(map(str, arguments.input_shape(shape)))
     words = [f"--input={size}"]
-    words.append(f"--minutes={arguments.number('minutes', minutes)}")
-    words.append(f"--lr={arguments.number('lr', lr)}")
+    words.append(f"--minutes={arguments.positive_number('minutes', minutes)}")
+    words.append(f"--lr={arguments.positive_number('lr', lr)}")
     with prefix_errors("images, output and options: ", TypeError):
         if images is not None:
             words.append(f"--images={os.fspath(images)}")

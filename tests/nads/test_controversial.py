@@ -128,16 +128,17 @@ def test_nads_without_eigenvalues_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "kind"),
+    ("argument", "value", "kind"),
     [
-        ({"count": 0}, "out-of-range"),
-        ({"count": 5}, "out-of-range"),
-        ({"count": 1.0}, "wrong-type"),
-        ({"damping": 0}, "out-of-range"),
-        ({"damping": "x"}, "wrong-type"),
+        ("count", 0, "out-of-range"),
+        ("count", 5, "out-of-range"),
+        ("count", 1.0, "wrong-type"),
+        ("damping", 0, "out-of-range"),
+        ("damping", np.inf, "out-of-range"),
+        ("damping", "x", "wrong-type"),
     ],
 )
-def test_other_counts_and_dampings_are_refused(arguments, kind):
+def test_other_counts_and_dampings_are_refused_by_their_name(argument, value, kind):
     a, b = random_pair()
-    with refused(kind):
-        controversial(a, b, **arguments)
+    with refused(kind, name=argument):
+        controversial(a, b, **{argument: value})

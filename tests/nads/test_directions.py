@@ -91,8 +91,15 @@ def test_an_overlap_with_something_else_is_refused():
 
 @pytest.mark.parametrize(
     "rows",
-    [torch.eye(16), np.eye(16).tolist(), np.eye(16) * 1j, np.eye(16) == 1, None],
-    ids=["tensor", "list", "complex", "bool", "None"],
+    [
+        torch.eye(16),
+        np.eye(16).tolist(),
+        np.eye(16) * 1j,
+        np.eye(16) == 1,
+        np.ma.masked_equal(np.eye(16), 1),
+        None,
+    ],
+    ids=["tensor", "list", "complex", "bool", "masked", "None"],
 )
 def test_rows_of_another_type_are_refused(rows):
     with refused("wrong-type", path="the array"):

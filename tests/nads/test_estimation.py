@@ -246,12 +246,18 @@ def make_small():
         ("shape", "1x4x4"),
         ("shape", (1, 4.0, 4)),
         ("shape", (1, 0, 4)),
+        ("shape", (True, 4, 4)),
+        ("shape", {1, 4, 8}),
+        ("shape", np.ma.array(SHAPE, mask=True)),
         ("symmetry", True),
         ("symmetry", ["square"]),
         ("estimand", None),
         ("method", ["readout"]),
         ("step", "100"),
         ("step", None),
+        ("step", 10**400),
+        ("step", np.ma.array(10.0, mask=True)),
+        ("step", torch.tensor([10.0])),
         ("point", 0),
         ("error", "0.1"),
         ("first", 4.0),
@@ -269,7 +275,7 @@ def test_a_value_of_another_type_is_refused(argument, value):
 
 
 def test_a_device_that_is_not_there_is_refused():
-    for device in ("xpu", "gpu", None):
+    for device in ("xpu", "gpu", "meta", None):
         with pytest.raises(InputError) as caught:
             estimate(make_small, SHAPE, 4, device=device)
         # The rest of the sentence is PyTorch's.
@@ -290,6 +296,22 @@ def test_numbers_of_libraries_are_numbers():
     )
     np.testing.assert_array_equal(other.directions, plain.directions)
     assert type(other.networks) is int
+    for make_scalar in (np.array, torch.tensor):
+        step = make_scalar(10.0)
+        error = make_scalar(0.01)
+        seed = make_scalar(3)
+        other = estimate(make_small, SHAPE, 4, step=step, error=error, seed=seed)
+        np.testing.assert_array_equal(other.directions, plain.directions)
+
+
+def test_a_seed_may_be_of_any_size():
+    assert estimate(make_small, SHAPE, 4, seed=2**70).networks == 4
+
+
+@pytest.mark.parametrize("shape", [(1, 10**6, 10**6), (1, 10**30, 8)])
+def test_inputs_that_fit_into_no_memory_are_refused(shape):
+    with refused("out-of-range", shape=shape):
+        estimate(make_small, shape, 4)
 
 
 @pytest.mark.parametrize("estimand", ["secant", "gradient"])

@@ -262,14 +262,11 @@ REFUSED = [
     (Tokens, "network-derivative"),
     (Detached, "network-derivative"),
     (Frozen, "network-derivative"),
-    (returning(torch.tanh), "network-end"),
     (
         returning(lambda y: 2 * torch.sigmoid(y)[:, :, None].squeeze(2) - 1),
         "network-end",
     ),
     (returning(lambda y: y.softmax(1)), "network-end"),
-    (returning(lambda y: F.log_softmax(y, 1)), "network-end"),
-    (returning(lambda y: F.layer_norm(y, y.shape[1:])), "network-end"),
     (returning(lambda y: y - y.logsumexp(1, keepdim=True)), "network-end"),
     (returning(lambda y: 3 * F.normalize(y)), "network-end"),
     (DefaultType, "network-state"),
@@ -291,9 +288,58 @@ def test_a_network_that_gives_wrong_numbers_is_refused(make, kind):
 
 
 @pytest.mark.parametrize("outputs", [1, 2])
-def test_a_squashing_end_is_named_for_any_number_of_outputs(outputs):
-    with refused("network-end", function="Tanh"):
-        try_out(returning(torch.tanh), outputs)
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [
+        (torch.tanh, ["tanh"]),
+        (lambda y: 1 / (1 + torch.exp(-y)), ["neg", "exp", "add", "reciprocal", "mul"]),
+        (F.softsign, ["abs", "add", "div"]),
+        (torch.atan, ["atan"]),
+        (lambda y: y.clamp(0, 1), ["clamp"]),
+        (F.hardtanh, ["hardtanh"]),
+        (lambda y: 30 * torch.tanh(y / 30), ["div", "tanh", "mul"]),
+        (lambda y: y.exp() / y.exp().sum(1, keepdim=True), ["div"]),
+        (lambda y: F.log_softmax(y, 1), ["log_softmax"]),
+        (lambda y: F.layer_norm(y, y.shape[1:]), ["native_layer_norm"]),
+    ],
+)
+def test_a_squashing_end_is_named_for_any_number_of_outputs(function, names, outputs):
+    with refused("network-end", functions=names):
+        try_out(returning(function), outputs)
+
+
+class Capacity(Net):
+    """Two experts, each of which takes only the first images that choose it."""
+
+    def __init__(self, channels, outputs, capacity):
+        super().__init__(channels, outputs)
+        self.capacity = capacity
+
+    def prepare(self, channels, outputs):
+        self.experts = nn.ModuleList(nn.Linear(16, 16) for _ in range(2))
+
+    def features(self, x):
+        x = super().features(x)
+        choices = (x[:, 0] > x[:, 1]).long()
+        gathered = x
+        for number, expert in enumerate(self.experts):
+            rows = (choices == number).nonzero().flatten()[: self.capacity]
+            gathered = gathered.index_add(0, rows, expert(x[rows]))
+        return gathered
+
+
+@pytest.mark.parametrize("capacity", [1, 8, 100])
+def test_experts_of_a_fixed_capacity_are_refused(capacity):
+    with refused("network-batch"):
+        estimate(lambda: Capacity(2, 1, capacity), SHAPE, 4)
+    with refused("network-batch"):
+        dry_run({"network": f"{__name__}:Capacity", "capacity": capacity}, SHAPE, 2)
+
+
+def test_experts_that_take_all_images_of_any_batch_run():
+    specification = {"network": f"{__name__}:Capacity", "capacity": 1000}
+    assert dry_run(specification, SHAPE, 2) == []
+    assert estimate(lambda: Capacity(2, 1, 1000), SHAPE, 4).eigenvalues[0] > 0
 
 
 @pytest.mark.parametrize(("make", "norms"), [(Centred, []), (Untracked, ["norm"])])
@@ -406,6 +452,44 @@ class Faint(Net):
         return F.linear(1e-4 * self.features(x), self.last.weight, self.last.bias)
 
 
+class GateLast(Net):
+    """Logits of two experts, weighted by a gate that is computed after them."""
+
+    def prepare(self, channels, outputs):
+        self.other = nn.Linear(16, outputs)
+        self.gate = nn.Linear(16, 2)
+
+    def forward(self, x):
+        x = self.features(x)
+        outputs = torch.stack([self.last(x), self.other(x)], 2)
+        return (outputs * self.gate(x).softmax(1)[:, None]).sum(2)
+
+
+class Cosine(Net):
+    def forward(self, x):
+        x = F.normalize(self.features(x) - 0.5)
+        return 16 * F.linear(x, F.normalize(self.last.weight), self.last.bias)
+
+
+class Elementwise(Net):
+    def forward(self, x):
+        x = self.features(x).tanh()
+        return (x[:, None] * self.last.weight).sum(2) + self.last.bias
+
+
+class Unreturned(Net):
+    """Computes more than it returns."""
+
+    def prepare(self, channels, outputs):
+        self.further = nn.Linear(16, 3)
+
+    def forward(self, x):
+        x = self.features(x)
+        outputs = self.last(x)
+        self.loss = self.further(x).tanh().mean()
+        return outputs
+
+
 def scripted(channels, outputs):
     layers = [nn.ReLU(inplace=True), Reshape(channels, outputs)]
     return torch.jit.script(nn.Sequential(*layers))
@@ -429,6 +513,9 @@ SOUND = [
     Shifted,
     Reshape,
     Faint,
+    GateLast,
+    Cosine,
+    Elementwise,
     scripted,
     batch_norm,
     functools.partial(parametrised, norm=parametrizations.spectral_norm),
@@ -494,7 +581,16 @@ class UntrainedBias(Net):
 
 @pytest.mark.parametrize(
     ("make", "weights"),
-    [(ZeroHead, "last"), (FixedFirst, "first.weight"), (UntrainedBias, "shift")],
+    [
+        (ZeroHead, "last"),
+        (FixedFirst, "first.weight"),
+        (UntrainedBias, "shift"),
+        (Unreturned, "further.bias"),
+        (returning(F.relu), "relu"),
+        (returning(torch.abs), "abs"),
+        (returning(F.gelu), "gelu"),
+        (returning(F.logsigmoid), "log_sigmoid_forward"),
+    ],
 )
 def test_what_may_be_intended_gets_a_notice_that_names_the_weights(make, weights):
     notices, contiguous = try_out(make)

@@ -78,6 +78,8 @@ def test_what_the_command_refuses_the_call_refuses_with_its_sentence(small):
         {"network": lambda channels, outputs: None},
         {"shape": 4},
         {"minutes": "1"},
+        {"minutes": 0},
+        {"lr": -1},
         {"lr": None},
         {"images": 3},
         {"output": 3},
