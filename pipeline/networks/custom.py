@@ -8,6 +8,7 @@ network's code keeps its own text, after one line that names the network and the
 
 import contextlib
 import importlib
+import math
 import sys
 import textwrap
 import types
@@ -19,6 +20,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from pipeline.project.errors import InputError, prefix_errors
+from pipeline.project.limits import free_memory
 from pipeline.training.loop import initialise
 from pipeline.training.shapes import Shape, as_text
 
@@ -27,6 +29,9 @@ OWN = Path("own")
 
 ROUNDING = 1e-4
 """Relative distance up to which outputs are equal."""
+
+COPIES = 8
+"""Copies of images that the checks need at once."""
 
 JUMP = 0.2
 """Relative change of eval-mode outputs by one pass in train mode that may be a jump.
@@ -204,15 +209,14 @@ def noise(count: int, shape: Shape) -> Tensor:
         InputError: If they do not fit into memory.
     """
     channels, height, width = shape
-    generator = torch.Generator().manual_seed(0)
-    try:
-        images = torch.randn(count, height, width, channels, generator=generator)
-    except (RuntimeError, TypeError):  # no memory, or a size of more than 64 bits
+    if COPIES * 4 * count * math.prod(shape) > free_memory():
         raise InputError(
             f"inputs of {as_text(shape)} do not fit into memory; give a smaller shape",
             "out-of-range",
             shape=shape,
-        ) from None
+        )
+    generator = torch.Generator().manual_seed(0)
+    images = torch.randn(count, height, width, channels, generator=generator)
     return images.movedim(3, 1)
 
 
@@ -673,7 +677,8 @@ class _Products(TorchDispatchMode):
     """A pass in which noise is added to the result of one product.
 
     Attributes:
-        after: Functions after each product, by name.
+        sizes: Number of values of each product's result.
+        functions: Functions after the last product, by name.
     """
 
     def __init__(self, shifted: int = -1, size: float = 0.0) -> None:
@@ -681,19 +686,21 @@ class _Products(TorchDispatchMode):
         super().__init__()
         self.shifted = shifted
         self.size = size
-        self.after: list[list[str]] = []
+        self.sizes: list[int] = []
+        self.functions: list[str] = []
 
     def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
         result = function(*arguments, **(keywords or {}))
         name = function.overloadpacket.__name__
-        if name in PRODUCTS:
-            if len(self.after) == self.shifted:
-                generator = torch.Generator().manual_seed(0)
-                shift = self.size * torch.randn(result.shape, generator=generator)
-                result = result + shift.to(result)
-            self.after.append([])
-        elif self.after:
-            self.after[-1].append(name)
+        if name not in PRODUCTS:
+            self.functions.append(name.strip("_"))
+            return result
+        if len(self.sizes) == self.shifted:
+            generator = torch.Generator().manual_seed(0)
+            shift = self.size * torch.randn(result.shape, generator=generator)
+            result = result + shift.to(result)
+        self.sizes.append(result.numel())
+        self.functions.clear()
         return result
 
 
@@ -706,13 +713,13 @@ def _find_bend(network: nn.Module, x: Tensor) -> list[str]:
         x: Images.
 
     Raises:
-        InputError: If noise of any size leaves them in a range, as after sigmoid, or if
-            they are logarithms of probabilities.
+        InputError: If noise of any size in as many values leaves the outputs in a
+            range, as before sigmoid, or if they are logarithms of probabilities.
     """
     with _Products() as products:
         output = run(network, x)
-    count = len(products.after)
-    squashed = []
+    count = len(products.sizes)
+    is_squashed = (output.exp().sum(1) - 1).abs().max() < ROUNDING
     for number in reversed(range(max(0, count - LAST), count)):
         outputs = []
         for size in (-SHIFT, SHIFT, 3 * SHIFT):
@@ -723,18 +730,16 @@ def _find_bend(network: nn.Module, x: Tensor) -> list[str]:
         if bend < BEND * (large - negative).norm():
             return []
         grows = (large - positive).norm() > BEND * (positive - negative).norm()
-        squashed.append(not grows)
-    if not squashed:
+        is_squashed |= not grows and products.sizes[number] == output.numel()
+    if not count:
         return []
-    functions = [name.strip("_") for name in dict.fromkeys(products.after[-1])]
-    names = ", ".join(functions)
-    deviation = (output.exp().sum(1) - 1).abs().max()
-    if any(squashed) or deviation < ROUNDING:
+    names = ", ".join(dict.fromkeys(products.functions))
+    if is_squashed:
         raise InputError(
             f"its outputs are squashed or normalised after its last layer ({names}), "
             "and training and NADs need the values before this; leave it out",
             "network-end",
-            functions=functions,
+            functions=names,
         )
     return [
         f"applies {names} after its last layer, which is not linear; if its outputs "
