@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import math
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
@@ -421,10 +422,18 @@ def estimate(
             "estimate needs a function that builds a new network, such as `lambda: "
             f"Net()`, not a {kind}"
         )
-    with prefix_errors("device: ", AssertionError, RuntimeError, TypeError):
+    try:
         value = torch.zeros(1, device=device or "")
         value.item()  # the device meta has no values
-        device = str(value.device)
+    except (AssertionError, RuntimeError, TypeError) as error:
+        reason = textwrap.shorten(str(error), 150)
+        raise InputError(
+            f"the device {device!r} cannot be used ({reason}); choose 'cpu', or a GPU "
+            "that PyTorch finds",
+            "missing-device",
+            name=device,
+        ) from None
+    device = str(value.device)
     if device != "cpu":  # as in the pipeline, since TF32 rounds to three digits
         torch.backends.cudnn.allow_tf32 = False
     step = arguments.number("step", step)

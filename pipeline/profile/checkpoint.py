@@ -69,6 +69,8 @@ class Checkpoint:
         """Return the first eigenvectors (K, D) of C, `count` of them or fewer."""
         rows = self.after.rows
         side = min(rows.shape)
+        if not rows.any():  # a network whose outputs are the same for all images
+            return rows[: min(count, side - 1)]
         # Of these few directions only, since a whole SVD takes a minute.
         return svds(rows, min(count, side - 1), v0=np.ones(side))[2][::-1]
 

@@ -12,6 +12,7 @@ from small_images import class_folders, pack
 
 from pipeline import networks
 from pipeline.images import sources
+from pipeline.nads import gallery
 from pipeline.profile import checkpoint
 
 SHAPE = (1, 8, 8)
@@ -59,6 +60,19 @@ def test_the_response_of_a_linear_network_is_that_of_its_weights_less_their_mean
     # Each of 8 untrained networks has its own gradients, and prefers nothing.
     assert len(np.unique(trained.before.rows, axis=0)) == 3 * checkpoint.UNTRAINED
     assert (trained.before.along(np.eye(64)) ** 2).mean() == pytest.approx(1)
+
+
+def test_a_network_with_one_output_for_all_images_responds_along_no_direction(
+    images, network, tmp_path
+):
+    torch.nn.init.zeros_(network[1].weight)
+    file = str(tmp_path / "dead.safetensors")
+    safetensors.torch.save_file(network.state_dict(), file)
+    trained = measure(LINEAR, SHAPE, file, str(images))
+    assert trained.answers == 1
+    directions = trained.directions(2)
+    np.testing.assert_array_equal(directions, np.zeros((2, 64)))
+    assert gallery.pictures(directions, ["×0", "×0"], SHAPE).axes
 
 
 def test_its_accuracy_is_of_the_test_images_as_the_pipelines_networks_get_them(
