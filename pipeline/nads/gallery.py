@@ -65,7 +65,7 @@ def pictures(
     extent = (left - 0.5, right + 0.5, bottom + 0.5, top - 0.5)
     for number, image in enumerate(images):
         pixels, frequencies = axes[:, number]
-        bound = np.abs(image).max()
+        bound = np.abs(image).max() or 1  # 0 of a network that responds to nothing
         if channels == 3:
             pixels.imshow(0.5 + image.transpose(1, 2, 0) / (2 * bound))
         else:

@@ -19,8 +19,13 @@ from pipeline.networks.custom import OWN
 from pipeline.project.artifacts import file_digest
 from pipeline.project.errors import InputError
 
-PACKAGE = str(Path(__file__).parents[1])
-INSTALLED = (PACKAGE, sysconfig.get_path("stdlib"), "site-packages", "dist-packages")
+PACKAGE = Path(__file__).parents[1]
+INSTALLED = (
+    f"{PACKAGE}/",
+    f"{sysconfig.get_path('stdlib')}/",
+    "/site-packages/",
+    "/dist-packages/",
+)
 """Parts of the paths of installed modules."""
 
 SYSTEM = ("/etc/", "/proc/", "/sys/", "/usr/", os.path.join(sys.prefix, ""))
@@ -85,9 +90,14 @@ def check_imports(loaded: set[str]) -> None:
             raise _elsewhere(Path(file))
 
 
+def is_installed(path: str) -> bool:
+    """Return whether a file is one of this package or of an installed one."""
+    return any(folder in path for folder in INSTALLED)
+
+
 def _is_known(path: str) -> bool:
     """Return whether a file is below own/ or installed."""
-    return any(folder in path for folder in (str(OWN.absolute()), *INSTALLED))
+    return path.startswith(f"{OWN.absolute()}/") or is_installed(path)
 
 
 def _elsewhere(path: Path) -> InputError:
@@ -132,8 +142,7 @@ def find_data(paths: Iterable[str]) -> list[str]:
     files = []
     for path in sorted(paths):
         is_data = "/." not in path and not path.startswith(SYSTEM)
-        installed = any(folder in path for folder in INSTALLED)
-        if is_data and not installed and os.path.isfile(path):
+        if is_data and not is_installed(path) and os.path.isfile(path):
             files.append(path)
     return files
 

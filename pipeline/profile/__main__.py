@@ -16,7 +16,6 @@ was stopped resumes when it runs again.
 import argparse
 import contextlib
 import json
-import math
 import os
 import re
 import shlex
@@ -32,6 +31,7 @@ from pipeline import __version__, networks
 from pipeline.experiments.plan import Plan
 from pipeline.images.sources import cache_folder
 from pipeline.machine import code, store, workers
+from pipeline.nads.arguments import positive_number
 from pipeline.nads.estimator import NADsPlan
 from pipeline.networks import Shape, Specification, own
 from pipeline.networks.dry_run import dry_run
@@ -82,14 +82,6 @@ def parse_shape(text: str) -> Shape:
     return channels, height, width
 
 
-def parse_positive(text: str) -> float:
-    """Parse a positive number."""
-    number = float(text)
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-    return number
-
-
 def main(arguments: argparse.Namespace) -> None:
     """Profile the networks, write the page, and print how far it can be trusted."""
     log = sys.stderr if arguments.json else sys.stdout
@@ -115,6 +107,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         InputError: For what cannot be profiled.
     """
     shape = arguments.input
+    for option in ("minutes", "lr"):
+        positive_number(f"--{option}", getattr(arguments, option))
     architectures = parse_networks(arguments.networks, shape)
     if arguments.weights and len(architectures) > 1:
         raise InputError(
@@ -225,13 +219,13 @@ def parse(words: list[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--minutes",
-        type=parse_positive,
+        type=float,
         default=10,
         help="about how long it takes (%(default)s)",
     )
     parser.add_argument(
         "--lr",
-        type=parse_positive,
+        type=float,
         default=0.5,
         help="learning rate of the first step (%(default)s)",
     )

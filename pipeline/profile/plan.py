@@ -5,7 +5,6 @@ import json
 import math
 import os
 import sys
-import sysconfig
 import time
 import timeit
 from collections.abc import Iterable, Mapping
@@ -18,11 +17,12 @@ import torch
 from pipeline import networks
 from pipeline.experiments.nad_sweep import Settings, Sweep
 from pipeline.experiments.plan import Member, Plan
-from pipeline.machine import code, workers
+from pipeline.machine import workers
 from pipeline.nads import NADs
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.nads.task import make_tasks
 from pipeline.networks import Shape, Specification
+from pipeline.networks.own import is_installed
 from pipeline.project.artifacts import file_digest
 from pipeline.training import loop
 from pipeline.training.loop import BATCH, Training
@@ -305,15 +305,9 @@ def digest_own_files(data: Iterable[str]) -> dict[str, str]:
     Args:
         data: Paths of the data that the networks read.
     """
-    standard_library = Path(sysconfig.get_path("stdlib"))
-    digests = {os.path.relpath(path): file_digest(path) for path in data}
+    paths = set(data)
     for name, module in sorted(sys.modules.items()):
-        path = Path(getattr(module, "__file__", None) or code.PACKAGE)
-        installed = (
-            path.is_relative_to(code.PACKAGE)
-            or path.is_relative_to(standard_library)
-            or "site-packages" in path.parts
-        )
-        if path.is_file() and not installed and name != "__main__":
-            digests[os.path.relpath(path)] = file_digest(path)
-    return digests
+        path = getattr(module, "__file__", None) or ""
+        if name != "__main__" and os.path.isfile(path) and not is_installed(path):
+            paths.add(path)
+    return {os.path.relpath(path): file_digest(path) for path in sorted(paths)}

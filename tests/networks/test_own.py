@@ -73,6 +73,7 @@ def test_nads_from_a_file_elsewhere_are_refused_with_the_command_that_links_it(
     ("folder", "path", "place"),
     [
         ("repository", "mine.py", "mine:net"),
+        ("repository/own2", "mine.py", "mine:net"),
         ("my research", "parts/mine.py", "parts.mine:net"),
     ],
 )
@@ -91,6 +92,11 @@ def test_a_module_from_elsewhere_is_refused_with_the_command_that_links_it(
     dry_run({"network": place}, (1, 4, 4), 2)
     own.check_imports(loaded)
     assert f"own/{path}" in own.digests()
+
+
+def test_a_folder_with_a_longer_name_is_not_this_package():
+    assert own.is_installed(f"{own.PACKAGE}/plan.py")
+    assert not own.is_installed(f"{own.PACKAGE}_of_mine/plan.py")
 
 
 def test_installed_modules_and_ours_are_accepted(repository):

@@ -72,7 +72,9 @@ def test_a_network_with_one_output_for_all_images_responds_along_no_direction(
     assert trained.answers == 1
     directions = trained.directions(2)
     np.testing.assert_array_equal(directions, np.zeros((2, 64)))
-    assert gallery.pictures(directions, ["×0", "×0"], SHAPE).axes
+    for shape in (SHAPE, (3, 2, 2)):
+        zeros = directions[:, : np.prod(shape)]
+        assert gallery.pictures(zeros, ["×0", "×0"], shape).axes
 
 
 def test_its_accuracy_is_of_the_test_images_as_the_pipelines_networks_get_them(

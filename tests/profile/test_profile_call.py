@@ -1,13 +1,13 @@
 """The command `profile` as a call: the module, class or name that it takes, and its
 results."""
 
-import argparse
 import json
 import sys
 
 import numpy as np
 import pytest
 import torch
+from refusals import refused
 from small_images import class_folders
 
 from pipeline.profile import __main__ as command
@@ -103,9 +103,10 @@ def test_json_on_stdout_is_all_that_the_command_prints_there(
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "inf"])
-def test_minutes_are_positive(text):
-    with pytest.raises(argparse.ArgumentTypeError):
-        command.parse_positive(text)
+@pytest.mark.parametrize("option", ["--minutes", "--lr"])
+def test_minutes_and_learning_rate_are_positive(option, text):
+    with refused("out-of-range", name=option):
+        command.run(command.parse(["logreg", f"{option}={text}"]))
 
 
 def test_edits_of_data_that_a_network_reads_change_the_keys(small, monkeypatch):
