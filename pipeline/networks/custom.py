@@ -521,7 +521,7 @@ def check_batch(network: nn.Module, shape: Shape, count: int) -> None:
     x = noise(2, shape).to(next(network.parameters()).device)
     pair = run(network, x)
     alone = run(network, x[1:], pair.shape[1:])
-    copies = run(network, x[1:].repeat(count, 1, 1, 1))
+    copies = run(network, x[1:].repeat(count, 1, 1, 1), pair.shape[1:])
     if _equal(alone, pair[1:]) and _equal(alone.expand_as(copies), copies):
         return
     message = (
@@ -724,7 +724,7 @@ def _find_bend(network: nn.Module, x: Tensor) -> list[str]:
         outputs = []
         for size in (-SHIFT, SHIFT, 3 * SHIFT):
             with _Products(number, size):
-                outputs.append(run(network, x))
+                outputs.append(run(network, x).double())
         negative, positive, large = outputs
         bend = (large - 2 * positive + negative).norm()
         if bend < BEND * (large - negative).norm():

@@ -188,7 +188,8 @@ def load(network: nn.Module, stored: Weights, path: str) -> list[str]:
 
     Args:
         network: The network.
-        stored: Its weights by name. Names may have one common prefix, as wrappers add.
+        stored: Its weights by name. Names may have one common prefix, as wrappers add,
+            and weights that layers share may have one of their names.
         path: The file's path, for messages.
 
     Returns:
@@ -208,10 +209,14 @@ def load(network: nn.Module, stored: Weights, path: str) -> list[str]:
         stored = {
             wanted + name.removeprefix(prefix): value for name, value in stored.items()
         }
+    for name in state.keys() - stored.keys():  # safetensors saves shared weights once
+        for other in state.keys() & stored.keys():
+            if state[name].is_set_to(state[other]):
+                stored[name] = stored[other]
     try:
         network.load_state_dict(stored)
     except RuntimeError as error:
-        reason = textwrap.shorten(str(error), 400)
+        reason = textwrap.shorten(str(error), 400).rstrip(".")
         raise InputError(
             f"the weights of {path} are not those of this network: {reason}. Give the "
             "arguments with which it was trained, the shape of its inputs (--input "
@@ -219,6 +224,15 @@ def load(network: nn.Module, stored: Weights, path: str) -> list[str]:
             "wrong-shape",
             path=path,
         ) from None
+    for name, value in stored.items():
+        if value.is_floating_point() != state[name].is_floating_point():
+            raise InputError(
+                f"{name} in {path} has values of {value.dtype}, which are no weights "
+                f"({state[name].dtype}); give the weights as they were before "
+                "quantisation",
+                "wrong-type",
+                name=name,
+            )
     return notices
 
 

@@ -328,6 +328,18 @@ class Capacity(Net):
         return gathered
 
 
+class First(Net):
+    """Has outputs for the first images only."""
+
+    def forward(self, x):
+        return super().forward(x[:64])
+
+
+def test_images_that_a_network_leaves_out_are_refused():
+    with refused("network-output", shape=(64, 2)):
+        dry_run({"network": f"{__name__}:First"}, SHAPE, 2)
+
+
 @pytest.mark.parametrize("capacity", [1, 8, 100])
 def test_experts_of_a_fixed_capacity_are_refused(capacity):
     with refused("network-batch"):
@@ -526,6 +538,7 @@ SOUND = [
     GateLast,
     Cosine,
     Elementwise,
+    returning(lambda y: 1e20 * y),
     scripted,
     batch_norm,
     functools.partial(parametrised, norm=parametrizations.spectral_norm),

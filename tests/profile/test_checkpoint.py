@@ -62,21 +62,6 @@ def test_the_response_of_a_linear_network_is_that_of_its_weights_less_their_mean
     assert (trained.before.along(np.eye(64)) ** 2).mean() == pytest.approx(1)
 
 
-def test_a_network_with_one_output_for_all_images_responds_along_no_direction(
-    images, network, tmp_path
-):
-    torch.nn.init.zeros_(network[1].weight)
-    file = str(tmp_path / "dead.safetensors")
-    safetensors.torch.save_file(network.state_dict(), file)
-    trained = measure(LINEAR, SHAPE, file, str(images))
-    assert trained.answers == 1
-    directions = trained.directions(2)
-    np.testing.assert_array_equal(directions, np.zeros((2, 64)))
-    for shape in (SHAPE, (3, 2, 2)):
-        zeros = directions[:, : np.prod(shape)]
-        assert gallery.pictures(zeros, ["×0", "×0"], shape).axes
-
-
 def test_its_accuracy_is_of_the_test_images_as_the_pipelines_networks_get_them(
     images, weights
 ):
@@ -103,6 +88,11 @@ def test_weights_of_zero_have_no_response(images, network, weights):
     trained = measure(LINEAR, SHAPE, weights, str(images))
     assert trained.answers == 1
     assert trained.after.mean == 0
+    directions = trained.directions(2)
+    np.testing.assert_array_equal(directions, np.zeros((2, 64)))
+    for shape in (SHAPE, (3, 2, 2)):
+        zeros = directions[:, : np.prod(shape)]
+        assert gallery.pictures(zeros, ["×0", "×0"], shape).axes
 
 
 def test_weights_that_are_nan_are_refused(images, network, weights):
@@ -149,3 +139,21 @@ def test_weights_of_another_network_are_refused_with_what_to_do(network, change)
         stored["other.scale"] = torch.ones(1)
     with refused("wrong-shape", path="file"):
         checkpoint.load(network, stored, "file")
+
+
+def test_weights_that_are_integers_are_refused(network):
+    stored = network.state_dict()
+    stored["1.weight"] = stored["1.weight"].to(torch.int8)
+    with refused("wrong-type", name="1.weight"):
+        checkpoint.load(network, stored, "file")
+
+
+def test_weights_that_layers_share_are_read_from_one_name(tmp_path):
+    network = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4))
+    network[1].weight = network[0].weight
+    file = str(tmp_path / "tied.safetensors")
+    safetensors.torch.save_model(network, file)
+    expected = network[0].weight.clone()
+    torch.nn.init.zeros_(network[0].weight)
+    assert checkpoint.load(network, checkpoint.read_weights(file), file) == []
+    assert torch.equal(network[1].weight, expected)
