@@ -226,8 +226,8 @@ MODEL = linear()
 
 @table(
     "make, keywords, kind",
-    ("a model for its constructor", MODEL, {}, "value"),
-    ("its name", "people:flat", {}, "value"),
+    ("a model for its constructor", MODEL, {}, "wrong-type"),
+    ("its name", "people:flat", {}, "wrong-type"),
     ("its class alone", nn.Linear, {}, "network-code"),
     ("one that raises", lambda: 1 / 0, {}, "network-code"),
     ("one model again and again", lambda: MODEL, {}, "network-seed"),

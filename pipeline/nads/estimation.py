@@ -152,7 +152,8 @@ class Estimation:
                 "C, the covariance of the networks' input derivative "
                 f"({estimator.estimand}, step {estimator.step:g}), is zero or not "
                 "finite; take another step, or look at what the network does with such "
-                "inputs"
+                "inputs",
+                "network-derivative",
             )
         size = math.prod(accumulator.shape)
         work = f"decomposing C, {size:,} × {size:,}"
@@ -288,7 +289,8 @@ def check_source(source: Source, square: str, channels: int, rows: int) -> None:
     if square in ("transposition", "square") and height != width:
         raise InputError(
             f"inputs of {size} are not square, so nothing can be averaged over the "
-            f"symmetry {square}"
+            f"symmetry {square}",
+            "wrong-shape",
         )
     advice = "the first directions (first: 100)"
     if source.first is not None:
@@ -296,7 +298,8 @@ def check_source(source: Source, square: str, channels: int, rows: int) -> None:
         if rows < source.first:
             raise InputError(
                 f"{source.networks} networks give {rows} vectors, too few for the "
-                f"first {source.first} directions"
+                f"first {source.first} directions",
+                "out-of-range",
             )
     needed = memory_needed(source, square, channels, rows)
     free = free_memory()
@@ -304,7 +307,8 @@ def check_source(source: Source, square: str, channels: int, rows: int) -> None:
         raise InputError(
             f"NADs of inputs {size} (D = {math.prod(source.input):,}) from "
             f"{source.networks} networks need {needed / 1e9:,.1f} GB and "
-            f"{free / 1e9:,.1f} GB are free; ask for {advice}"
+            f"{free / 1e9:,.1f} GB are free; ask for {advice}",
+            "out-of-range",
         )
 
 
@@ -420,7 +424,8 @@ def estimate(
         kind = "network" if isinstance(make, nn.Module) else type(make).__name__
         raise InputError(
             "estimate needs a function that builds a new network, such as `lambda: "
-            f"Net()`, not a {kind}"
+            f"Net()`, not a {kind}",
+            "wrong-type",
         )
     try:
         value = torch.zeros(1, device=device or "")

@@ -162,7 +162,7 @@ def test_nads_from_a_file(folder, capsys):
 @pytest.mark.parametrize(
     ("source", "kind"),
     [
-        (Source(2, input=SHAPE, first=64), "value"),
+        (Source(2, input=SHAPE, first=64), "out-of-range"),
         (Source(file="theirs.npy"), "unreadable-file"),
     ],
     ids=["too few networks", "no file"],
