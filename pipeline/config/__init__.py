@@ -253,7 +253,7 @@ class _Scale:
         if seeds is not None and seeds > block.seeds:
             mistakes.add(
                 (*path, "seeds"),
-                f": seeds is {seeds}, and the experiment has {block.seeds}; raise the "
+                f": seeds is {seeds}, but the experiment has {block.seeds}; raise the "
                 "experiment's seeds",
                 "conflict",
                 seeds=seeds,

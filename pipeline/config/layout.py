@@ -137,9 +137,9 @@ def merge(base: Block, override: Block) -> Block:
 
 
 def expand_ranges(value: typing.Any) -> typing.Any:
-    """Return a list whose ranges [first, last, step] are replaced by their numbers.
+    """Return a list with every range [first, last, step] replaced by its numbers.
 
-    Anything that is not a list, and any item that is not a range, stays as it is.
+    Other items, and values that are not lists, are returned unchanged.
     """
     if not isinstance(value, list):
         return value

@@ -132,10 +132,12 @@ class Store:
         return contents and contents[1]
 
     def put(self, key: str, tensors: dict[str, torch.Tensor], outcome: dict) -> None:
-        """Write a result's tensors, by name, and its outcome, a dict of numbers and
-        texts.
+        """Write a result.
 
-        Tensors are contiguous and share no memory.
+        Args:
+            key: The result's key.
+            tensors: Its tensors by name, which must be contiguous and share no memory.
+            outcome: Numbers and texts by name.
         """
         contents = safetensors.torch.save(tensors, {NOTE: _note(tensors, outcome, key)})
         atomically(self.path(key), lambda file: file.write_bytes(contents), 0o444)

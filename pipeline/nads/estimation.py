@@ -292,9 +292,9 @@ def check_source(source: Source, square: str, channels: int, rows: int) -> None:
             f"symmetry {square}",
             "wrong-shape",
         )
-    advice = "the first directions (first: 100)"
+    advice = "estimate only the leading directions (first: 100)"
     if source.first is not None:
-        advice = "fewer networks or for method: plain"
+        advice = "estimate from fewer networks, or with method: plain"
         if rows < source.first:
             raise InputError(
                 f"{source.networks} networks give {rows} vectors, too few for the "
@@ -306,8 +306,8 @@ def check_source(source: Source, square: str, channels: int, rows: int) -> None:
     if needed > free:
         raise InputError(
             f"NADs of inputs {size} (D = {math.prod(source.input):,}) from "
-            f"{source.networks} networks need {needed / 1e9:,.1f} GB and "
-            f"{free / 1e9:,.1f} GB are free; ask for {advice}",
+            f"{source.networks} networks need {needed / 1e9:,.1f} GB of memory, "
+            f"but only {free / 1e9:,.1f} GB are free; {advice}",
             "out-of-range",
         )
 

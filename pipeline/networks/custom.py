@@ -260,7 +260,7 @@ def run(
 
 
 def batch_norms(network: nn.Module) -> dict[str, nn.Module]:
-    """Return the batch norms of a network by name."""
+    """Return a network's batch-norm layers by name."""
     norms = {}
     for name, module in network.named_modules():
         if isinstance(module, nn.modules.batchnorm._BatchNorm):

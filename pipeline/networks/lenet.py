@@ -41,7 +41,7 @@ class LeNet(nn.Module):
     def symmetry(downsampling="pool", **arguments):
         """Return the symmetry of the square.
 
-        Convolutions of stride 2 leave out the last row and column, so that
+        Convolutions of stride 2 leave out the last rows and columns, so that
         transposition is the only symmetry.
         """
         return "transposition" if downsampling == "stride" else "square"
