@@ -428,7 +428,7 @@ def estimate(
             "wrong-type",
         )
     try:
-        value = torch.zeros(1, device=device or "")
+        value = torch.zeros(1, device="" if device is None else device)
         value.item()  # the device meta has no values
     except (AssertionError, RuntimeError, TypeError) as error:
         reason = textwrap.shorten(str(error), 150)

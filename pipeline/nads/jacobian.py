@@ -14,7 +14,7 @@ from torch import nn
 
 from pipeline.nads.derivative import gradient, images_per_pass, secant
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.readout import find_readout, inputs_of
+from pipeline.nads.readout import calls_of, find_readout
 from pipeline.training.seeds import derive, stream
 
 
@@ -62,7 +62,7 @@ def jacobian_of(
     point = torch.as_tensor(point, device=next(network.parameters()).device)
     if estimator.estimand == "output":
         with torch.no_grad():
-            return network(point.reshape(1, *shape)).flatten(1).cpu().numpy()
+            return network(point.reshape(1, *shape)).flatten(1).float().cpu().numpy()
     function = network
     scale = np.float32(1)
     batch = images_per_pass(network, shape)
@@ -70,7 +70,7 @@ def jacobian_of(
         last, variance = find_readout(network, shape)
 
         def function(images):
-            (features,), _ = inputs_of(last, network, images)
+            ((features, _),), _ = calls_of(last, network, images)
             return features
 
         scale = np.sqrt(variance, dtype=np.float32)
@@ -78,7 +78,7 @@ def jacobian_of(
         jacobian = secant(function, point, estimator.step, shape, batch)
     else:
         jacobian = gradient(function, point, shape, batch)
-    return jacobian.cpu().numpy() * scale
+    return jacobian.float().cpu().numpy() * scale
 
 
 @dataclasses.dataclass(frozen=True)

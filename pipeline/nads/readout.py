@@ -18,10 +18,10 @@ from torch import nn
 from pipeline.nads.estimator import Estimator
 
 
-def inputs_of(
+def calls_of(
     layer: nn.Module, network: nn.Module, images: torch.Tensor
-) -> tuple[list[torch.Tensor], torch.Tensor]:
-    """Run a network and record the inputs of one of its layers.
+) -> tuple[list[tuple[torch.Tensor, torch.Tensor]], torch.Tensor]:
+    """Run a network and record the calls of one of its layers.
 
     Args:
         layer: A layer of the network.
@@ -29,16 +29,16 @@ def inputs_of(
         images: (N, C, H, W).
 
     Returns:
-        The input of each call of the layer, and the network's output.
+        The input and the output of each call of the layer, and the network's output.
     """
-    inputs = []
+    calls = []
 
-    def record(module, arguments):
-        inputs.append(arguments[0])
+    def record(module, arguments, result):
+        calls.append((arguments[0], result))
 
-    with layer.register_forward_pre_hook(record):
+    with layer.register_forward_hook(record):
         output = network(images)
-    return inputs, output
+    return calls, output
 
 
 def find_readout(network: nn.Module, shape: tuple[int, ...]) -> tuple[nn.Linear, float]:
@@ -82,11 +82,11 @@ def _last_layer(network: nn.Module, shape: tuple[int, ...]) -> nn.Linear:
     layers = [module for module in network.modules() if isinstance(module, nn.Linear)]
     for layer in reversed(layers):
         with torch.no_grad():
-            inputs, output = inputs_of(layer, network, images.to(layer.weight.device))
-            if len(inputs) == 1 and torch.equal(layer(inputs[0]), output):
+            calls, output = calls_of(layer, network, images.to(layer.weight.device))
+            if len(calls) == 1 and torch.equal(calls[0][1], output):
                 return layer
     raise ValueError(
-        "the network does not end in a linear layer, so its read-out cannot be "
+        "the network is not seen to end in a linear layer, so its read-out cannot be "
         "averaged over exactly"
     )
 

@@ -33,18 +33,34 @@ ROUNDING = 1e-4
 COPIES = 8
 """Copies of images that the checks need at once."""
 
+PASSES = 8
+"""Most passes in which a parameter may get its gradient."""
+
+IMAGES = 16
+"""Images of each of these passes."""
+
 JUMP = 0.2
 """Relative change of eval-mode outputs by one pass in train mode that may be a jump.
 The first power iteration of `torch.nn.utils.spectral_norm` changes 99 of 100 networks
 by more."""
 
-PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "convolution", "sum"}
+PRODUCTS = {
+    *("mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "_trilinear"),
+    *("convolution", "sum"),
+}
 """Functions that end a layer, as PyTorch's dispatcher names them."""
+
+RESHAPING = {
+    *("view", "unsafe_view", "reshape", "expand", "t", "transpose", "permute", "slice"),
+    *("select", "squeeze", "unsqueeze", "clone", "to_copy", "alias", "detach"),
+    *("as_strided", "cat", "stack", "local_scalar_dense"),
+}
+"""Functions that a message does not name, since they only move values."""
 
 SHIFT = 1e6
 """Size of the noise that is added to the result of such a product."""
 
-LAST = 8
+LAST = 64
 """Number of products, from the last one, one of which must move the outputs linearly.
 The very last one may be that of a gate, or of outputs that are not returned."""
 
@@ -198,12 +214,13 @@ def _to(network: nn.Module, *arguments: object, **keywords: object) -> nn.Module
 # ------------------------------------------------------------------------------
 
 
-def noise(count: int, shape: Shape) -> Tensor:
+def noise(count: int, shape: Shape, seed: int = 0) -> Tensor:
     """Return standard-normal images in channels last.
 
     Args:
         count: Number of images.
         shape: (C, H, W) of one image.
+        seed: Seed of the noise.
 
     Raises:
         InputError: If they do not fit into memory.
@@ -215,7 +232,7 @@ def noise(count: int, shape: Shape) -> Tensor:
             "out-of-range",
             shape=shape,
         )
-    generator = torch.Generator().manual_seed(0)
+    generator = torch.Generator().manual_seed(seed)
     images = torch.randn(count, height, width, channels, generator=generator)
     return images.movedim(3, 1)
 
@@ -256,6 +273,11 @@ def run(
                     "network-output",
                     shape=tuple(output.shape),
                 )
+        if output.is_complex():
+            raise InputError(
+                "it returns complex numbers; return real ones, such as their sizes",
+                "network-output",
+            )
     return output.float()
 
 
@@ -520,9 +542,9 @@ def check_batch(network: nn.Module, shape: Shape, count: int) -> None:
     """
     x = noise(2, shape).to(next(network.parameters()).device)
     pair = run(network, x)
-    alone = run(network, x[1:], pair.shape[1:])
+    alone = torch.cat([run(network, image, pair.shape[1:]) for image in x.split(1)])
     copies = run(network, x[1:].repeat(count, 1, 1, 1), pair.shape[1:])
-    if _equal(alone, pair[1:]) and _equal(alone.expand_as(copies), copies):
+    if _equal(alone, pair) and _equal(alone[1:].expand_as(copies), copies):
         return
     message = (
         "its output for an image in eval mode depends on the other images of the batch"
@@ -574,13 +596,36 @@ def check_training(network: nn.Module, x: Tensor, output: Tensor) -> list[str]:
     notices = check_end(network, x, after)
     check_derivatives(train_output, after, x)
     check_jump(network, images, x, output, after)
-    constant = []
-    for key, weight in network.named_parameters():
-        if weight.requires_grad and weight.grad is None and weight.numel():
-            constant.append(key)
+    constant = find_untrained(network, images)
     if constant:
-        notices.append(f"never trains {_some(constant)}, which have no gradient")
+        notices.append(
+            f"may not train {_some(constant)}, which got no gradient at noise"
+        )
     return notices
+
+
+def find_untrained(network: nn.Module, images: Tensor) -> list[str]:
+    """Find the parameters that get no gradient in any of a few passes in train mode.
+
+    An expert, or a block that is dropped at random, may get one in another pass.
+
+    Args:
+        network: Network after one backward pass.
+        images: Images for passes in train mode.
+    """
+    network.train()
+    for seed in range(1, PASSES + 1):
+        constant = []
+        for key, weight in network.named_parameters():
+            if weight.requires_grad and weight.grad is None and weight.numel():
+                constant.append(key)
+        if not constant:
+            break
+        several = noise(IMAGES, tuple(images.shape[1:]), seed).to(images)
+        with step("backward pass in train mode"):
+            run(network, several, seed=seed).sum().backward()
+    network.eval()
+    return constant
 
 
 def check_derivatives(train_output: Tensor, output: Tensor, x: Tensor) -> None:
@@ -677,31 +722,40 @@ class _Products(TorchDispatchMode):
     """A pass in which noise is added to the result of one product.
 
     Attributes:
-        sizes: Number of values of each product's result.
+        count: Number of products.
         functions: Functions after the last product, by name.
     """
 
-    def __init__(self, shifted: int = -1, size: float = 0.0) -> None:
-        """Add noise of a size to the product with a number."""
+    def __init__(self, shifted: int = -1, part: float = 0.0) -> None:
+        """Add noise to the product with a number, of a part of `SHIFT`."""
         super().__init__()
         self.shifted = shifted
-        self.size = size
-        self.sizes: list[int] = []
+        self.part = part
+        self.count = 0
         self.functions: list[str] = []
 
     def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
         result = function(*arguments, **(keywords or {}))
         name = function.overloadpacket.__name__
         if name not in PRODUCTS:
-            self.functions.append(name.strip("_"))
+            if name.strip("_") not in RESHAPING:
+                self.functions.append(name.strip("_"))
             return result
-        if len(self.sizes) == self.shifted:
+        if self.count == self.shifted:
             generator = torch.Generator().manual_seed(0)
-            shift = self.size * torch.randn(result.shape, generator=generator)
-            result = result + shift.to(result)
-        self.sizes.append(result.numel())
+            shift = self.part * torch.randn(result.shape, generator=generator)
+            size = SHIFT
+            if result.is_floating_point():
+                size = min(size, torch.finfo(result.dtype).max / 100)
+            result = result + (size * shift).to(result)
+        self.count += 1
         self.functions.clear()
         return result
+
+
+def _sum_to_one(values: Tensor) -> bool:
+    """Return whether the values (N, outputs) of every image add up to 1."""
+    return bool((values.sum(1) - 1).abs().max() < ROUNDING)
 
 
 @torch.no_grad()
@@ -713,26 +767,34 @@ def _find_bend(network: nn.Module, x: Tensor) -> list[str]:
         x: Images.
 
     Raises:
-        InputError: If noise of any size in as many values leaves the outputs in a
-            range, as before sigmoid, or if they are logarithms of probabilities.
+        InputError: If noise in the last product that moves the outputs leaves them in a
+            range, as before sigmoid, or if they are probabilities or their logarithms.
     """
     with _Products() as products:
         output = run(network, x)
-    count = len(products.sizes)
-    is_squashed = (output.exp().sum(1) - 1).abs().max() < ROUNDING
-    for number in reversed(range(max(0, count - LAST), count)):
+    has_moved = False
+    is_squashed = _sum_to_one(output)
+    if output.shape[1] > 1:  # of one output, it would be any small one
+        is_squashed |= _sum_to_one(output.exp())
+    for number in reversed(range(max(0, products.count - LAST), products.count)):
         outputs = []
-        for size in (-SHIFT, SHIFT, 3 * SHIFT):
-            with _Products(number, size):
+        for part in (-1, 1, 3):
+            with _Products(number, part):
                 outputs.append(run(network, x).double())
         negative, positive, large = outputs
+        if torch.equal(negative, large):
+            continue
         bend = (large - 2 * positive + negative).norm()
         if bend < BEND * (large - negative).norm():
             return []
-        grows = (large - positive).norm() > BEND * (positive - negative).norm()
-        is_squashed |= not grows and products.sizes[number] == output.numel()
-    if not count:
-        return []
+        if not has_moved:
+            growth = (large - positive).norm()
+            is_squashed |= bool(growth <= BEND * (positive - negative).norm())
+        has_moved = True
+    if not has_moved:
+        is_squashed = torch.equal(output[:1], output[1:])
+        if not is_squashed:  # the products of the outputs are far from the last one
+            return []
     names = ", ".join(dict.fromkeys(products.functions))
     if is_squashed:
         raise InputError(

@@ -199,6 +199,7 @@ def load(network: nn.Module, stored: Weights, path: str) -> list[str]:
         InputError: If the weights are not this network's.
     """
     state = network.state_dict()
+    stored = dict(stored)
     prefix = _common_prefix(stored)
     wanted = _common_prefix(state)
     notices = []
@@ -225,7 +226,7 @@ def load(network: nn.Module, stored: Weights, path: str) -> list[str]:
             path=path,
         ) from None
     for name, value in stored.items():
-        if value.is_floating_point() != state[name].is_floating_point():
+        if state[name].is_floating_point() and not value.is_floating_point():
             raise InputError(
                 f"{name} in {path} has values of {value.dtype}, which are no weights "
                 f"({state[name].dtype}); give the weights as they were before "

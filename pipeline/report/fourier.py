@@ -36,6 +36,9 @@ from pipeline.training.fourier import wrap_frequency
 DIRECTION = ["k_row", "k_col"]
 """The columns that tell directions apart."""
 
+PUBLISHED_EPS = 1.0
+"""The amplitude ε of D(v) for the published maps."""
+
 PUBLISHED_SIGMA = 3.0
 """The noise σ of D(v) for the published maps."""
 
@@ -66,7 +69,7 @@ def average_by_direction(rows: pd.DataFrame) -> pd.DataFrame:
 def find_published_maps(record: Record) -> Published:
     """The published map of each architecture's network, averaged by direction.
 
-    An architecture with another noise σ has none: the accuracies are not comparable.
+    With another ε or σ there is none: the accuracies are not comparable.
     """
     table = read_published("fourier")
     maps = {}
@@ -78,6 +81,7 @@ def find_published_maps(record: Record) -> Published:
         architecture: values
         for architecture, values in published.items()
         if record.sigma(architecture) == PUBLISHED_SIGMA
+        and record.plan.settings.eps == PUBLISHED_EPS
     }
 
 

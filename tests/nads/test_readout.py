@@ -95,7 +95,7 @@ class Around(nn.Module):
     ],
 )
 def test_an_output_that_is_not_the_last_linear_layers_is_refused(network):
-    sentence = "the network does not end in a linear layer"
+    sentence = "the network is not seen to end in a linear layer"
     with pytest.raises(ValueError, match=sentence):
         find_readout(network, SHAPE)
     assert not has_hooks(network)

@@ -234,7 +234,58 @@ class Exits(Net):
         sys.exit("no GPU")
 
 
+class Rescaled(Net):
+    """Divides by the largest feature of the batch."""
+
+    def features(self, x):
+        features = super().features(x)
+        return features / features.abs().max()
+
+
+class Tasks(Net):
+    """Computes many outputs and returns those of one task."""
+
+    task = 0
+
+    def prepare(self, channels, outputs):
+        self.heads = nn.ModuleList(nn.Linear(16, outputs) for _ in range(12))
+
+    def forward(self, x):
+        features = self.features(x)
+        self.last(features)
+        return torch.stack([head(features) for head in self.heads], 1)[:, self.task]
+
+
+class SparseExperts(Net):
+    """Each image takes one of eight experts."""
+
+    def prepare(self, channels, outputs):
+        self.experts = nn.ModuleList(nn.Linear(16, 16) for _ in range(8))
+
+    def features(self, x):
+        x = super().features(x)
+        choices = x[:, :8].argmax(1)
+        gathered = x
+        for number, expert in enumerate(self.experts):
+            rows = (choices == number).nonzero().flatten()
+            if len(rows):
+                gathered = gathered.index_add(0, rows, expert(x[rows]))
+        return gathered
+
+
+class Autocast(Net):
+    """Multiplies in bfloat16."""
+
+    def forward(self, x):
+        with torch.autocast("cpu", torch.bfloat16):
+            return super().forward(x)
+
+
 REFUSED = [
+    (Rescaled, "network-batch"),
+    (returning(torch.view_as_complex), "network-output"),
+    (returning(lambda y: y.softmax(1)[:, :1].expand_as(y)), "network-end"),
+    (returning(lambda y: F.normalize(y)[:, :1].expand_as(y)), "network-end"),
     (Raises, "network-code"),
     (Exits, "network-code"),
     (lambda channels, outputs: torch.neg, "wrong-type"),
@@ -529,6 +580,8 @@ def batch_norm(channels, outputs):
 
 SOUND = [
     Net,
+    SparseExperts,
+    Autocast,
     Experts,
     Odd,
     Tied,
@@ -606,10 +659,12 @@ class UntrainedBias(Net):
     ("make", "weights"),
     [
         (ZeroHead, "last"),
+        (Tasks, "last.bias"),
+        (returning(torch.exp), "exp"),
         (FixedFirst, "first.weight"),
         (UntrainedBias, "shift"),
         (Unreturned, "further.bias"),
-        (Lengths, "view, linalg_vector_norm"),
+        (Lengths, "linalg_vector_norm"),
         (returning(F.relu), "relu"),
         (returning(torch.abs), "abs"),
         (returning(F.gelu), "gelu"),

@@ -157,3 +157,11 @@ def test_weights_that_layers_share_are_read_from_one_name(tmp_path):
     torch.nn.init.zeros_(network[0].weight)
     assert checkpoint.load(network, checkpoint.read_weights(file), file) == []
     assert torch.equal(network[1].weight, expected)
+
+
+def test_an_average_of_weights_may_count_its_batches_in_floats():
+    network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.BatchNorm1d(4))
+    stored = network.state_dict()
+    stored["1.num_batches_tracked"] = torch.tensor(2.5)
+    assert checkpoint.load(network, stored, "file") == []
+    assert stored["1.num_batches_tracked"] == 2.5

@@ -11,13 +11,13 @@ from pipeline.report import fourier, run
 from pipeline.training.fourier import frequencies
 
 
-def make_record(step, transposes=(True, True), sigma=3.0):
+def make_record(step, transposes=(True, True), sigma=3.0, eps=1.0):
     """`fourier` along multiples of `step`; transposes: of the grids of `z` and `a`."""
     cells = []
     for k_row, k_col in frequencies(step, transposes=all(transposes)):
         cells.append({"k_row": k_row, "k_col": k_col})
     grids = [{"step": step, "transposes": both} for both in transposes]
-    plan = small_run.make_plan("fourier", {"eps": 1.5, "sigma": sigma}, grids)
+    plan = small_run.make_plan("fourier", {"eps": eps, "sigma": sigma}, grids)
     return small_run.make_record(plan, small_run.make_results(cells))
 
 
@@ -106,6 +106,7 @@ def test_a_run_with_another_noise_has_no_published_map():
     record = make_record(8)
     assert fourier.find_published_maps(record)
     assert fourier.find_published_maps(make_record(8, sigma=1.0)) == {}
+    assert fourier.find_published_maps(make_record(8, eps=0.3)) == {}
 
 
 @pytest.mark.parametrize("highest", [0.9996, 1.0, 0.9])
