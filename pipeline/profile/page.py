@@ -37,7 +37,7 @@ CHAPTERS = ("sweep", "nads", "patterns", "trained", "trust")
 """The chapters in order; the first two are those of a run's page."""
 
 TILES = 6  # pictures of directions in a row
-LARGEST = 4096
+LARGEST = 3072
 """Largest D of the directions on which two networks disagree; their time grows like
 D³."""
 RESPONSE = "response, relative to a random pattern"
@@ -186,16 +186,16 @@ def draw_disagreement(a: Profile, b: Profile) -> Figure:
     """Draw the directions that one of two networks should learn and the other not.
 
     Args:
-        a: One network.
-        b: The other network, with inputs of the same shape.
+        a: A network.
+        b: Another network, with inputs of the same shape.
     """
     directions = []
     titles = []
-    for learner, other in ((a, b), (b, a)):
-        v = controversial(learner.nads, other.nads)
+    for learner, rival in ((a, b), (b, a)):
+        v = controversial(learner.nads, rival.nads)
         directions.append(v[0])
         responses = []
-        for profile in (learner, other):
+        for profile in (learner, rival):
             value = words.format_response(profile.response.along(v)[0])
             responses.append(textwrap.fill(f"{profile.label}: {value}", 24))
         titles.append("\n".join(responses))

@@ -306,7 +306,7 @@ def digest_own_files(data: Iterable[str]) -> dict[str, str]:
         data: Paths of the data that the networks read.
     """
     paths = set(data)
-    for name, module in sorted(sys.modules.items()):
+    for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None) or ""
         if name != "__main__" and os.path.isfile(path) and not is_installed(path):
             paths.add(path)

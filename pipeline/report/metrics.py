@@ -34,6 +34,7 @@ def collect_metrics(report: Report) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def _average_accuracies(record: Record) -> dict[str, dict[str, float]]:
+    """Average accuracies by architecture and test set, or another coordinate."""
     column = COORDINATE.get(record.plan.experiment, "test_set")
     numbers = {}
     for architecture, rows in record.results.groupby("architecture", sort=False):

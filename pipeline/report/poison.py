@@ -54,7 +54,7 @@ def draw_curves(
     for panel, (name, label) in zip(axes[0], record.labels.items(), strict=True):
         panel.axhline(chance, color="0.6", linewidth=0.9, label="chance")
         rows = record.select_results(name, test_set="clean")
-        draw_own(panel, average_percent(rows, ["index"]))
+        draw_accuracies(panel, average_percent(rows, ["index"]))
         if name in published:
             values = published[name].values
             panel.plot(
@@ -74,7 +74,7 @@ def draw_curves(
     return style.finish(figure, title, caption, record.notice)
 
 
-def draw_own(panel: Axes, cells: pd.DataFrame) -> None:
+def draw_accuracies(panel: Axes, cells: pd.DataFrame) -> None:
     """Draw the accuracies of a run.
 
     Args:
