@@ -119,10 +119,13 @@ def _kind(job: Job) -> Hashable:
 def tables(
     jobs: list[Job], outcomes: dict[str, dict], coordinates: tuple[str, ...]
 ) -> dict[str, pd.DataFrame]:
-    """training.csv, the last epoch of each cell, and losses.csv, the loss of every
+    """Make training.csv, the last epoch of each cell, and losses.csv, the loss of every
     epoch.
 
-    outcomes: the `Outcome` of each cell as a dict, by key.
+    Args:
+        jobs: The cells' jobs.
+        outcomes: The `Outcome` of each cell as a dict, by key.
+        coordinates: Names of the cells' coordinates.
     """
     keys = ["architecture", "seed", *coordinates]
     cells = pd.DataFrame([job.cell | outcomes[job.key] for job in jobs])

@@ -365,6 +365,29 @@ def run_in_process(sampler: Sampler, numbers: Iterable[int]) -> Results:
         yield number, sampler(number)
 
 
+def _check_device(device: object) -> str:
+    """Return the name of a device after a try.
+
+    Args:
+        device: What PyTorch takes for a device.
+
+    Raises:
+        InputError: If it cannot be used.
+    """
+    try:
+        value = torch.zeros(1, device="" if device is None else device)
+        value.item()  # the device meta has no values
+    except (AssertionError, RuntimeError, TypeError) as error:
+        reason = textwrap.shorten(str(error), 150)
+        raise InputError(
+            f"the device {device!r} cannot be used ({reason}); choose 'cpu', or a GPU "
+            "that PyTorch finds",
+            "missing-device",
+            name=device,
+        ) from None
+    return str(value.device)
+
+
 @custom.usual_defaults()
 def estimate(
     make: Callable[[], nn.Module],
@@ -427,18 +450,7 @@ def estimate(
             f"Net()`, not a {kind}",
             "wrong-type",
         )
-    try:
-        value = torch.zeros(1, device="" if device is None else device)
-        value.item()  # the device meta has no values
-    except (AssertionError, RuntimeError, TypeError) as error:
-        reason = textwrap.shorten(str(error), 150)
-        raise InputError(
-            f"the device {device!r} cannot be used ({reason}); choose 'cpu', or a GPU "
-            "that PyTorch finds",
-            "missing-device",
-            name=device,
-        ) from None
-    device = str(value.device)
+    device = _check_device(device)
     if device != "cpu":  # as in the pipeline, since TF32 rounds to three digits
         torch.backends.cudnn.allow_tf32 = False
     step = arguments.number("step", step)

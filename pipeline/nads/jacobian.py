@@ -69,10 +69,11 @@ def jacobian_of(
     if estimator.method == "readout":
         last, variance = find_readout(network, shape)
 
-        def function(images):
+        def features_of(images):
             ((features, _),), _ = calls_of(last, network, images)
             return features
 
+        function = features_of
         scale = np.sqrt(variance, dtype=np.float32)
     if estimator.estimand == "secant":
         jacobian = secant(function, point, estimator.step, shape, batch)

@@ -11,6 +11,10 @@ class Block(nn.Module):
 
     Self-attention between tokens, then an MLP on each token, both after layer norm and
     beside an identity.
+
+    Args:
+        width: Width of a token.
+        heads: Number of attention heads.
     """
 
     def __init__(self, width, heads):
@@ -52,6 +56,9 @@ class ViT(nn.Module):
         heads: Number of attention heads.
         side: Side of the input in pixels.
         position_std: Standard deviation of the positions before training.
+
+    Raises:
+        ValueError: The patches do not fill the side.
     """
 
     symmetry = "square"

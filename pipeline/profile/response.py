@@ -56,7 +56,7 @@ class Response:
         return np.sqrt(np.fft.fftshift(total) / (self.mean or 1))
 
     @functools.cached_property
-    def half(self) -> np.ndarray:
+    def is_first_of_pair(self) -> np.ndarray:
         """Whether a frequency is the first of k and −k, whose waves are equal."""
         _, height, width = self.shape
         index = np.fft.fftshift(np.arange(height * width).reshape(height, width))
@@ -71,9 +71,10 @@ class Response:
 
         Equal responses are in the order of their frequencies, not of their last bits.
         """
-        k = np.argwhere(self.half) - np.array(self.half.shape) // 2
+        is_first = self.is_first_of_pair
+        k = np.argwhere(is_first) - np.array(is_first.shape) // 2
         table = pd.DataFrame(k, columns=["k_row", "k_col"])
-        table["response"] = self.waves[self.half]
+        table["response"] = self.waves[is_first]
         order = table["response"].round(6).sort_values(kind="stable").index
         return table.loc[order].reset_index(drop=True)
 
@@ -84,6 +85,7 @@ class Response:
         Coarse waves have up to a quarter of the finest frequency, fine ones more than
         three quarters. Inputs of one pixel have no fine waves.
         """
+        # The place of frequency 0 is also the finest frequency.
         finest = np.array(self.shape[1:]).reshape(2, 1, 1) // 2
         k = np.abs(np.indices(self.shape[1:]) - finest)
         fraction = (k / np.maximum(finest, 1)).max(0)

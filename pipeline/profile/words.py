@@ -108,7 +108,7 @@ def compare(a: "Profile", b: "Profile") -> str:
     error_b = b.nads.standard_errors[0] / b.nads.eigenvalues[0]
     # The relative error of √λ is half of that of λ.
     least = 2 * np.exp(np.hypot(error_a, error_b))
-    half = a.response.half
+    half = a.response.is_first_of_pair
     ratio = half * limit_below(a.response.waves) / limit_below(b.response.waves)
     place = np.unravel_index(ratio.argmax(), ratio.shape)
     rows, columns = ratio.shape

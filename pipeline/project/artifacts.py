@@ -78,7 +78,11 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def _swap(part: Path, folder: Path) -> None:
-    """Put `part` in the place of `folder`, also if another process does so as well."""
+    """Put `part` in the place of `folder`, also if another process does so as well.
+
+    Between the two renames the other process may put its folder there, so this is
+    tried again.
+    """
     old = folder.with_name(f".{folder.name}.old.{os.getpid()}.part")
     while part.exists():
         with contextlib.suppress(FileNotFoundError):
@@ -126,7 +130,8 @@ def read_plan(name: str, type_: typing.Any) -> typing.Any:
         type_: The dataclass to return.
 
     Raises:
-        InputError: params.yaml or a file of your own was edited since `plan` read it.
+        InputError: The stage `plan` did not run, or params.yaml or a file of your own
+            was edited since it did.
     """
     if require(PLAN / "params.sha256", "plan").read_text() != params_digest():
         raise _edited(PARAMS)

@@ -232,7 +232,7 @@ def describe_map(rows: pd.DataFrame) -> dict[str, str]:
 def find_extremes(directions: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     """Find the directions of the lowest and of the highest mean accuracy."""
     mean = directions["mean"]
-    return directions.loc[mean.argmin()], directions.loc[mean.argmax()]
+    return directions.loc[mean.idxmin()], directions.loc[mean.idxmax()]
 
 
 def make_table(record: Record, published: Published) -> Rows:

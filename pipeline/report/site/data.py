@@ -13,13 +13,17 @@ from pydantic_core import to_jsonable_python
 
 ZERO = 128
 LEVELS = 63
-"""A value x in [−1, 1] of a tile is the byte ZERO + 2 · round(LEVELS · x), so that 0 is
-exactly 0."""
+"""The byte of 0, and the number of levels on either side of it.
+
+A value x in [−1, 1] of a tile is the byte ZERO + 2 · round(LEVELS · x).
+"""
 
 
 def data_uri(picture: Image.Image) -> str:
-    """A picture as a data URI of lossless WebP, which takes half the bytes of PNG."""
+    """Write a picture as a data URI of lossless WebP, which takes half the bytes of
+    PNG."""
     buffer = io.BytesIO()
+    # Of lossless pictures, `quality` is how long the encoder looks for fewer bytes.
     picture.convert("RGB").save(buffer, "WEBP", lossless=True, method=4, quality=50)
     return f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
