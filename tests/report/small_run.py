@@ -181,7 +181,7 @@ def write_frequencies():
     results = make_results(FREQUENCIES)
     steps = 20 * results["accuracy"]
     results["steps"] = steps.where(results["k_row"] == 0)
-    write_experiment(make_plan("fourier", {"eps": 1.5, "sigma": 3.0}, grids), results)
+    write_experiment(make_plan("fourier", {"eps": 1.0, "sigma": 3.0}, grids), results)
     settings = {"eps": 1.0, "sigma": 0.5}
     write_experiment(make_plan("convergence", settings, grids), results)
 
