@@ -107,14 +107,17 @@ def make_turns() -> str:
     course = read_run(
         "learning/small_networks/course.csv", architecture="lenet", data="linear"
     )
+    indices = course["index"].unique()
     rows = []
     for epoch, words in ((0, "before training"), (course["epoch"].max(), "after it")):
         row = [words]
-        for _, shares in select(course, epoch=epoch).groupby("index")["v"]:
-            row.append(format_mean(100 * shares.mean(), 100 * shares.std()))
+        for index in indices:
+            shares = 100 * select(course, epoch=epoch, index=index)["v"]
+            row.append(format_mean(shares.mean(), shares.std()))
         rows.append(row)
-    indices = [f"NAD {index}" for index in course["index"].unique()]
-    return format_table(["share of the squared gradient along v (%)", *indices], rows)
+    columns = ["share of the squared gradient along v (%)"]
+    columns += [f"NAD {index}" for index in indices]
+    return format_table(columns, rows)
 
 
 def make_course_on_images() -> str:
@@ -146,13 +149,13 @@ def make_disagreements() -> str:
         own = read_run(f"controversial/{run}/own_nads.csv")
         between = results["direction"].str.fullmatch("(.+)_not_(.+)")
         for direction in results["direction"][between].unique():
-            learner, other = direction.split("_not_")
-            (nad,) = select(own, network=other, direction=direction)["own_nad"]
-            row = [f"for {LABELS[learner]}, not {LABELS[other]}", optimiser]
+            learner, rival = direction.split("_not_")
+            (nad,) = select(own, network=rival, direction=direction)["own_nad"]
+            row = [f"for {LABELS[learner]}, not {LABELS[rival]}", optimiser]
             for network, along in (
                 (learner, direction),
-                (other, direction),
-                (other, nad),
+                (rival, direction),
+                (rival, nad),
             ):
                 chosen = results["network"] == network
                 chosen &= results["direction"] == along
