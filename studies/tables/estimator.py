@@ -229,7 +229,7 @@ def make_initial_scales() -> str:
             f"{100 * last['response'] / first['response']:.0f}",
             f"{last['alignment']:.2f} ± {last['alignment_std']:.2f}",
         ]
-        for optimiser in ("SGD", "SGD with momentum", "AdamW"):
+        for optimiser in ("SGD", "AdamW"):
             chosen = trained["variant"] == variant
             chosen &= trained["optimiser"] == optimiser
             row.append(describe_seeds(trained[chosen]) if any(chosen) else "–")
@@ -239,7 +239,6 @@ def make_initial_scales() -> str:
         "untrained response, % of NAD 0's",
         "kernel alignment",
         "SGD, %",
-        "SGD with momentum, %",
         "AdamW, %",
     ]
     return format_table(columns, rows)

@@ -367,5 +367,5 @@ def test_initial_scales_have_what_was_measured_before_training_and_after(folder)
     ]
     write(run / "results.csv", columns, *trained)
     _, _, first, *_, last = estimator.make_initial_scales().splitlines()
-    assert first == "| 1 | 10 | 0.97 ± 0.10 | 99.8 | – | – |"
-    assert last == "| 1e-06 | 10 | 0.97 ± 0.10 | – | – | – |"
+    assert first == "| 1 | 10 | 0.97 ± 0.10 | 99.8 | – |"
+    assert last == "| 1e-06 | 10 | 0.97 ± 0.10 | – | – |"
