@@ -2,7 +2,8 @@
 
     python -m benchmarks.device [--networks lenet resnet18 …] [--minutes 9]
 
-For every network and precision:
+For every network and precision (float32; bfloat16; and tf32, float32 whose factors are
+rounded to three digits, which the pipeline never uses):
 
 - difference: the largest difference between the losses of a recorded and an eager
   training, relative to the loss, over `EPOCHS` epochs from the same weights.
@@ -50,6 +51,8 @@ NETWORKS = {
 }
 """Architectures by name, the most wanted first."""
 
+PRECISIONS = ("float32", "bfloat16", "tf32")
+
 BATCHES = 8
 """Batches of an epoch."""
 
@@ -69,11 +72,14 @@ def make_trainer(
 
     Args:
         name: Architecture in `NETWORKS`.
-        precision: 'float32' or 'bfloat16'.
+        precision: One of `PRECISIONS`.
         device: The GPU.
         epochs: Epochs of `BATCHES` batches.
         recorded: Whether steps are recorded.
     """
+    is_tf32 = precision == "tf32"
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = is_tf32
+    how = HOW(epochs, precision="float32" if is_tf32 else precision)
     recorder = lanes.Recorder()
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(BATCHES * BATCH, 1, 32, 32, generator=generator)
@@ -84,7 +90,7 @@ def make_trainer(
         network,
         loop.channels_last(x, device),
         y.to(device),
-        HOW(epochs, precision=precision),
+        how,
         seed=0,
         record=recorder if recorded and lanes.can_record(device) else None,
     )
@@ -129,7 +135,7 @@ def milliseconds(
 
     Args:
         name: Architecture in `NETWORKS`.
-        precision: 'float32' or 'bfloat16'.
+        precision: One of `PRECISIONS`.
         device: The GPU.
         steps: Measured steps of each network.
         recorded: Whether steps are recorded.
@@ -222,7 +228,7 @@ def main() -> None:
     started = time.monotonic()
     rows = []
     asked.out.write_text("")
-    for precision in ("float32", "bfloat16"):
+    for precision in PRECISIONS:
         for name in asked.networks:
             if time.monotonic() - started > 60 * asked.minutes:
                 break

@@ -126,6 +126,7 @@ def test_a_grids_throughput_is_that_of_the_usual_loop_over_ours(monkeypatch, cap
         throughput, "ours", lambda _, n, device: (4 + n / 2, np.arange(n) / 4)
     )
     monkeypatch.setattr(workers, "cores", lambda: 2)
+    monkeypatch.setattr(torch, "set_num_threads", lambda threads: None)
     words = ["grid", "--networks", "mlp", "--rounds", "2", "--device", "cpu"]
     monkeypatch.setattr("sys.argv", words)
     throughput.main()
@@ -167,10 +168,10 @@ def test_the_walk_writes_a_line_for_each_network(tmp_path):
     command = [sys.executable, "-m", "benchmarks.device", *words, "--out"]
     text = subprocess.check_output([*command, tmp_path / "out"], text=True, cwd=ROOT)
     rows = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
-    assert [row["precision"] for row in rows] == ["float32", "bfloat16"]
+    assert [row["precision"] for row in rows] == list(device.PRECISIONS)
     for row in rows:
         assert {"eager", "recorded", "32 lanes", "4 processes"} < row.keys()
-    assert len(text.splitlines()) == 1 + 1 + 2
+    assert len(text.splitlines()) == 1 + 1 + len(rows)
 
 
 @pytest.mark.slow
