@@ -37,7 +37,7 @@ from pipeline import networks as table
 from pipeline.machine import lanes, workers
 from pipeline.training import loop, separable
 from pipeline.training.fourier import fourier
-from pipeline.training.loop import BATCH, CLIP, Training
+from pipeline.training.loop import BATCH, CLIP, Labelled, Training
 
 NETWORKS = {
     "lenet": (table.specification({"network": "lenet"}), 5000, 2, (1, 16)),
@@ -57,7 +57,7 @@ TRAINING = functools.partial(Training, lr=0.1, momentum=0.9, weight_decay=0.0)
 USUAL_CELLS = 2
 """Cells that the usual loop trains in each round, others each time."""
 
-Sets = list[tuple[torch.Tensor, torch.Tensor]]
+Sets = list[Labelled]
 """A training and a test set, each inputs and class numbers."""
 
 
@@ -141,8 +141,11 @@ def data(count: int) -> Sets:
 class Run(loop.Trainer):
     """The training of one cell of our grid, whose result is its test accuracy."""
 
-    def __init__(self, device: torch.device, sets: Sets, cell: Cell) -> None:
-        (x, y), self.test_set = sets
+    def __init__(
+        self, device: torch.device, sets: Sets, cell: Cell, training_set: Labelled
+    ) -> None:
+        self.test_set = sets[1]
+        x, y = training_set
         super().__init__(
             table.build(cell.specification, 1, 2, cell.seed),
             loop.channels_last(x, device),
@@ -161,7 +164,7 @@ class Run(loop.Trainer):
 
 def train_cell(device: torch.device, sets: Sets, cell: Cell) -> float:
     """Train one cell of our grid, in a worker; returns its test accuracy."""
-    run = Run(device, sets, cell)
+    run = Run(device, sets, cell, sets[0])
     while not run.finished:
         run.advance()
     return run.result(0.0)
@@ -178,7 +181,14 @@ def ours(name: str, count: int, device: torch.device) -> tuple[float, list[float
         results = workers.run(train, cells, make_data, device)
     else:
         start = functools.partial(Run, device)
-        results = lanes.run(start, cells, make_data, lambda cell: name, device)
+        results = lanes.run(
+            start,
+            lambda sets, cell: sets[0],
+            cells,
+            make_data,
+            lambda cell: name,
+            device,
+        )
     accuracies = {}
     for cell, result in results:
         if isinstance(result, Exception):

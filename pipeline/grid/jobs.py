@@ -20,7 +20,7 @@ from pipeline.machine import code, store
 from pipeline.machine.lanes import align_gradients
 from pipeline.project.errors import check_unchanged
 from pipeline.training import loop
-from pipeline.training.loop import Outcome, Recorder, Training
+from pipeline.training.loop import Labelled, Outcome, Recorder, Training
 from pipeline.training.seeds import derive
 
 
@@ -184,15 +184,27 @@ def name_hardware(device: torch.device, engine: str) -> str:
     return device.type if device.type == "cpu" else f"{device.type} {engine}"
 
 
+def make_training_set(data: Data, job: Job) -> Labelled:
+    """Make the training set of a cell, on the CPU."""
+    return data.dataset(job.cell, "train")
+
+
 class CellTraining:
     """The training of one cell, step by step (see `pipeline.machine.lanes.Task`)."""
 
-    def __init__(self, data: Data, job: Job, record: Recorder | None = None) -> None:
-        """Make the cell's network and its training set.
+    def __init__(
+        self,
+        data: Data,
+        job: Job,
+        training_set: Labelled,
+        record: Recorder | None = None,
+    ) -> None:
+        """Make the cell's network.
 
         Args:
             data: The experiment's data sets.
             job: The cell.
+            training_set: See `make_training_set`.
             record: See `pipeline.training.loop.Trainer`.
         """
         self.data = data
@@ -202,7 +214,7 @@ class CellTraining:
         self.network = _build(data, job.cell, job.specification, seed)
         if record is not None:
             align_gradients(self.network)
-        x, y = data.dataset(job.cell, "train")
+        x, y = training_set
         self.trainer = loop.Trainer(
             self.network,
             loop.channels_last(x, job.device),
@@ -262,7 +274,7 @@ def train_cell(data: Data, job: Job) -> Result:
         Diverged: The loss of the last epoch is not finite.
     """
     started = time.monotonic()
-    cell = CellTraining(data, job)
+    cell = CellTraining(data, job, make_training_set(data, job))
     with loop.own_random_numbers(job.device):
         while not cell.finished:
             cell.advance()

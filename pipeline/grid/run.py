@@ -10,7 +10,13 @@ from tqdm import tqdm
 
 from pipeline.experiments.experiment import shape_of
 from pipeline.grid.data import Data
-from pipeline.grid.jobs import CellTraining, Job, Result, train_cell
+from pipeline.grid.jobs import (
+    CellTraining,
+    Job,
+    Result,
+    make_training_set,
+    train_cell,
+)
 from pipeline.machine import lanes, workers
 from pipeline.machine.claims import Claims
 from pipeline.machine.store import Store
@@ -105,10 +111,14 @@ def _results(
     jobs = iter(queue.take, None)
     if device.type == "cpu":
         return workers.run(train_cell, jobs, data.recipe(), device)
-    if engine == "eager" or not lanes.can_record(device):
-        return lanes.run(CellTraining, jobs, data.recipe(), _kind, device, at_most=1)
-    start = functools.partial(CellTraining, record=lanes.Recorder())
-    return lanes.run(start, jobs, data.recipe(), _kind, device)
+    start = CellTraining
+    at_most = 1
+    if engine == "recorded" and lanes.can_record(device):
+        start = functools.partial(CellTraining, record=lanes.Recorder())
+        at_most = lanes.AT_MOST
+    return lanes.run(
+        start, make_training_set, jobs, data.recipe(), _kind, device, at_most
+    )
 
 
 def _kind(job: Job) -> Hashable:

@@ -1,6 +1,7 @@
 """Jobs in lanes: their order, how many at once, and jobs that fail; recorders."""
 
 import random
+import threading
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ CPU = torch.device("cpu")  # stands for an accelerator without streams
 class Task:
     """A job of so many steps, shareable after the first; notes its steps in a log."""
 
-    def __init__(self, log, job):
+    def __init__(self, log, job, data):
+        assert data == job["name"]
         self.log = log
         self.job = job
         self.left = job["steps"]
@@ -39,11 +41,18 @@ class Task:
         return self.job["name"].upper()
 
 
+def prepare(log, job):
+    """The data of a job, which may fail."""
+    if job.get("fails") == "data":
+        raise ValueError("in the data")
+    return job["name"]
+
+
 def run(jobs, at_most=3):
     """The results by name, and the names in the order of steps."""
     log = []
     found = lanes.run(
-        Task, jobs, lambda: log, lambda job: job.get("kind"), CPU, at_most
+        Task, prepare, jobs, lambda: log, lambda job: job.get("kind"), CPU, at_most
     )
     return {job["name"]: result for job, result in found}, "".join(log)
 
@@ -80,27 +89,35 @@ def test_a_job_that_fails_disturbs_no_other():
             job("a", 4),
             job("b", 2, fails="start"),
             job("c", 2, fails="step"),
+            job("e", 2, fails="data"),
             job("d", 2),
         ]
     )
     assert log == "a" + "ac" + "ad" + "ad"
     assert [results["a"], results["d"]] == ["A", "D"]
-    for name in "bc":
+    for name in "bce":
         assert isinstance(results[name], ValueError)
         assert results[name].__traceback__ is None, "frames would keep tensors"
 
 
-def test_jobs_are_asked_for_when_a_lane_is_free():
-    """As a grid claims a cell when it is asked for it."""
+def test_only_the_data_of_the_next_job_are_prepared_ahead():
+    """As a grid claims a cell when it is asked for it, and data fill memory."""
     log = []
+    prepared = []
 
     def jobs():
         for name in "abcd":
             log.append(name.upper())
             yield job(name, 2)
 
-    list(lanes.run(Task, jobs(), lambda: log, lambda job: None, CPU, 2))
-    assert "".join(log).startswith("Aa" + "B" + "ab"), log
+    def note(log, job):
+        prepared.append((job["name"], threading.current_thread()))
+        return job["name"]
+
+    list(lanes.run(Task, note, jobs(), lambda: log, lambda job: None, CPU, 2))
+    assert "".join(log).startswith("ABa" + "C" + "ab"), log
+    assert [name for name, _ in prepared] == ["a", "b", "c", "d"]
+    assert threading.current_thread() not in [thread for _, thread in prepared]
 
 
 def test_a_job_that_runs_out_of_memory_is_done_again_by_itself():
