@@ -128,7 +128,7 @@ def _align_gradient(parameter: nn.Parameter) -> None:
         parameter.grad = gradient.as_strided(parameter.shape, parameter.stride())
 
 
-class _Prepared:
+class Prepared:
     """A job with its data, which a thread prepares.
 
     Attributes:
@@ -156,14 +156,18 @@ class _Prepared:
         return self._prepare(self.job) if coming is None else coming.result()
 
 
-def _prepare_ahead(
-    jobs: Iterable, prepare: Callable[[Any], Any]
-) -> Iterator[_Prepared]:
-    """Yield jobs; the data of the next one are prepared before it is asked for."""
+def prepare_ahead(jobs: Iterable, prepare: Callable[[Any], Any]) -> Iterator[Prepared]:
+    """Yield jobs, while a thread prepares the data of the next one.
+
+    Args:
+        jobs: The jobs.
+        prepare: Makes the data of a job. No other thread may draw random numbers of
+            PyTorch meanwhile, if it does.
+    """
     with ThreadPoolExecutor(1) as thread:
         waiting = None
         for job in jobs:
-            coming = _Prepared(job, prepare, thread)
+            coming = Prepared(job, prepare, thread)
             if waiting is not None:
                 yield waiting
             waiting = coming
@@ -176,8 +180,8 @@ class _Lane:
 
     def __init__(
         self,
-        job: _Prepared,
-        start: Callable[[_Prepared], Task],
+        job: Prepared,
+        start: Callable[[Prepared], Task],
         stream: torch.cuda.Stream | None,
     ) -> None:
         self.job = job
@@ -246,24 +250,24 @@ def run(
     context = make_context()
     streams = [new_stream(device) for _ in range(at_most)]
 
-    def begin(prepared: _Prepared) -> Task:
+    def begin(prepared: Prepared) -> Task:
         return start(context, prepared.job, prepared.take())
 
-    ahead = _prepare_ahead(jobs, functools.partial(prepare, context))
+    ahead = prepare_ahead(jobs, functools.partial(prepare, context))
     for _, alike in itertools.groupby(ahead, lambda prepared: kind(prepared.job)):
         yield from _run_alike(begin, alike, streams, device)
 
 
 def _run_alike(
-    begin: Callable[[_Prepared], Task],
-    jobs: Iterator[_Prepared],
+    begin: Callable[[Prepared], Task],
+    jobs: Iterator[Prepared],
     streams: list[torch.cuda.Stream | None],
     device: torch.device,
 ) -> Iterator[tuple[Any, Any]]:
     """Do jobs of one kind, at most one per stream at once."""
     lanes: list[_Lane] = []
     free = list(streams)
-    again: list[_Prepared] = []
+    again: list[Prepared] = []
     allowed = 1
     measured = False
     reserved = _reserved(device)

@@ -103,8 +103,22 @@ class Sampler:
 
     def __call__(self, number: int) -> np.ndarray:
         """Return the Jacobian of the network with this number."""
+        return self.jacobian(number, self.make_network(number))
+
+    def make_network(self, number: int) -> nn.Module:
+        """Build the network with this number, on the CPU."""
         seed, name = self.identity
+        return self.build(derive(seed, "nads", name, number))
+
+    def jacobian(self, number: int, network: nn.Module) -> np.ndarray:
+        """Return the Jacobian of a network.
+
+        Args:
+            number: Its number.
+            network: The result of `make_network`.
+        """
+        seed, _ = self.identity
         dimension = math.prod(self.shape)
         point = evaluation_point(self.estimator.point, seed, number, dimension)
-        network = self.build(derive(seed, "nads", name, number)).to(self.device)
+        network = network.to(self.device)
         return jacobian_of(network, self.estimator, point, self.shape)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from pipeline import networks
-from pipeline.machine import code, store, workers
+from pipeline.machine import code, lanes, store, workers
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimation import Estimation, Results, start_estimate
 from pipeline.nads.estimator import Estimator, NADsPlan, Request
@@ -35,8 +35,20 @@ def run_on_workers(sampler: Sampler, numbers: Iterable[int]) -> Results:
         sampler: Computes the Jacobian of a network from its number.
         numbers: Numbers of networks.
     """
-    function = functools.partial(_sample, sampler)
-    return workers.run(function, numbers, dict, torch.device(sampler.device))
+    device = torch.device(sampler.device)
+    if device.type != "cpu":
+        return _run_on_accelerator(sampler, numbers)
+    return workers.run(functools.partial(_sample, sampler), numbers, dict, device)
+
+
+def _run_on_accelerator(sampler: Sampler, numbers: Iterable[int]) -> Results:
+    """Yield each number with its Jacobian.
+
+    The CPU takes as long to draw the weights of a large network as a GPU for its
+    Jacobian, so a thread builds the next network meanwhile.
+    """
+    for ahead in lanes.prepare_ahead(numbers, sampler.make_network):
+        yield ahead.job, sampler.jacobian(ahead.job, ahead.take())
 
 
 def make_key(request: Request, estimation: Estimation) -> str:
