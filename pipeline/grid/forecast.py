@@ -51,14 +51,14 @@ def forecast(
         if left:
             rate = measured.get(jobs.rate_key(experiment, member, device, engine))
             if rate is None:
-                rate = _rate_of_table(member, device, engine)
+                rate = read_rate(member, engine) if device.type == "cuda" else math.nan
             seconds += left * plan.train_samples * member.training.epochs * rate
     # On a GPU, a rate is that of one network's share.
     minutes = seconds / workers.count_slots(device) / 60
     return {"networks": len(cells), "cached": cached.total(), "minutes left": minutes}
 
 
-def _rate_of_table(member: Member, device: torch.device, engine: str) -> float:
+def read_rate(member: Member, engine: str) -> float:
     """Return the seconds of a training sample on the GPU of steps.csv.
 
     The table has the milliseconds of a step of 128 samples, of one network at a time,
@@ -66,13 +66,12 @@ def _rate_of_table(member: Member, device: torch.device, engine: str) -> float:
 
     Args:
         member: The architecture and its precision.
-        device: The device.
         engine: 'eager' or 'recorded'.
 
     Returns:
-        The seconds; NaN for another device, and for networks that the table lacks.
+        The seconds; NaN for networks that the table lacks.
     """
-    if device.type != "cuda" or member.training.batch_size != BATCH:
+    if member.training.batch_size != BATCH:
         return math.nan
     names = {place: name for name, place in networks.NETWORKS.items()}
     arguments = dict(member.specification)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from studies.tables import details, estimator, fidelity, findings, kept
+from studies.tables import details, estimator, fidelity, findings, kept, speed
 from studies.tables.numbers import KEPT
 
 PAGES = [
@@ -12,6 +12,7 @@ PAGES = [
     Path("docs/findings.md"),
     Path("docs/estimator.md"),
     Path("docs/patches.md"),
+    Path("docs/speed.md"),
     KEPT / "README.md",
 ]
 
@@ -53,6 +54,8 @@ TABLES = {
     "two channels": estimator.make_channels,
     "conflicts": estimator.make_conflicts,
     "kept runs": kept.make_runs,
+    "steps on a GPU": speed.make_steps,
+    "scale paper on a GPU": speed.make_forecast,
 }
 """The function that makes each table, by the name in the table's marker."""
 

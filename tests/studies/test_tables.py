@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from structure import ROOT
 
-from studies.tables import details, estimator, findings, kept, numbers, pages
+from studies.tables import details, estimator, findings, kept, numbers, pages, speed
 
 RUN = "nad_sweep/lenet"
 
@@ -369,3 +369,15 @@ def test_initial_scales_have_what_was_measured_before_training_and_after(folder)
     _, _, first, *_, last = estimator.make_initial_scales().splitlines()
     assert first == "| 1 | 10 | 0.97 ± 0.10 | 99.8 | – |"
     assert last == "| 1e-06 | 10 | 0.97 ± 0.10 | – | – |"
+
+
+def test_hours_on_a_gpu_are_steps_times_milliseconds(root):
+    """Scale paper: 104 ResNet-18, 50 epochs of 391 steps."""
+    rows = speed.make_forecast().splitlines()
+    (poison,) = [row for row in rows if "`poison`" in row]
+    steps = 104 * 50 * 391
+    eager = f"{steps * 9.8e-3 / 3600:.1f}"
+    recorded = f"{steps * 3.3e-3 / 3600:.1f}"
+    assert poison == f"| `poison` | 104 | 2.03 | {eager} | {recorded} | – |"
+    (pairs,) = [row for row in rows if "`linear_pairs`" in row]
+    assert pairs.endswith("| MLP (100, 20) |"), "which no GPU has measured"
