@@ -5,7 +5,13 @@ import pandas as pd
 
 from pipeline.measures.fitted import fitted
 from studies.tables.markdown import format_table
-from studies.tables.numbers import describe_seeds, read_accuracy, read_run, select
+from studies.tables.numbers import (
+    count_fitted,
+    describe_seeds,
+    read_accuracy,
+    read_run,
+    select,
+)
 
 SWEEP_INDICES = (0, 16, 64, 200, 1000)
 
@@ -13,7 +19,7 @@ SWEEPS = (
     ("ConvNeXt, p = 16", "patches", "convnext"),
     ("with AdamW", "adamw", "convnext"),
     ("ViT, p = 4", "patches_bfloat16", "vit"),
-    ("smaller ViT (width 64, depth 2), one seed", "vit_small", "vit_small"),
+    ("smaller ViT (width 64, depth 2)", "vit_small", "vit_small"),
     ("with AdamW", "vit_small_adamw", "vit_small"),
     ("ConvMixer, p = 4", "patches", "convmixer"),
     ("with AdamW", "convmixer_adamw", "convmixer"),
@@ -110,11 +116,12 @@ def make_sweeps() -> str:
     rows = []
     for label, run, architecture in SWEEPS:
         results = read_run(f"nad_sweep/{run}", architecture=architecture)
-        row = [label]
+        row = [label, str(results["seed"].nunique())]
         for index in SWEEP_INDICES:
             row.append(describe_training(results[results["index"] == index]))
         rows.append(row)
-    return format_table(["network", "NAD 0", *map(str, SWEEP_INDICES[1:])], rows)
+    columns = ["network", "seeds", "NAD 0", *map(str, SWEEP_INDICES[1:])]
+    return format_table(columns, rows)
 
 
 def describe_training(networks: pd.DataFrame) -> str:
@@ -173,12 +180,13 @@ def make_channels() -> str:
         results = []
         for run in runs:
             results.append(read_run(f"linear_pairs/{run}", architecture=architecture))
-        cells = pd.concat(results).groupby(["index_1", "index_2"])
-        row = [label]
+        results = pd.concat(results)
+        cells = results.groupby(["index_1", "index_2"])
+        row = [label, str(results["seed"].nunique())]
         for pair in CHANNEL_PAIRS:
             row.append(describe_channels(cells.get_group(pair)))
         rows.append(row)
-    columns = ["network", "NADs (1, 1)", "(1, 1000)", "(1000, 1)", "(1000, 1000)"]
+    columns = ["network", "seeds", *(f"NADs {pair}" for pair in CHANNEL_PAIRS)]
     return format_table(columns, rows)
 
 
@@ -200,17 +208,23 @@ def make_conflicts() -> str:
     rows = []
     for label, architecture in (("ConvNeXt", "convnext"), ("LeNet", "lenet")):
         cell = {"architecture": architecture, "index_1": 1000, "index_2": 1}
+        networks = read_run(run, test_set="conflict", **cell)
         followed = 100 - read_accuracy(run, test_set="conflict", **cell)
         tilt = read_run(f"{run}/boundaries.csv", **cell)["tilt"]
         rows.append(
             [
-                f"{label} with AdamW (two seeds, fitted)",
+                f"{label} with AdamW",
+                count_fitted(networks),
                 f"{followed.mean():.1f} ± {followed.std():.1f}",
                 f"{tilt.mean():.1f} ± {tilt.std():.1f}°",
             ]
         )
-    rows.append(["linear classifier, trained to convergence", "0", "26.6°"])
-    columns = ["conflicts at (1000, 1)", "samples in which it follows NAD 1, %", "tilt"]
+    columns = [
+        "conflicts at (1000, 1)",
+        "networks fitted",
+        "samples in which it follows NAD 1, %",
+        "tilt",
+    ]
     return format_table(columns, rows)
 
 

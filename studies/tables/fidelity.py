@@ -14,6 +14,7 @@ from studies.tables.numbers import (
     compute_repeat_spread,
     compute_rms_difference,
     correlate_steps,
+    count_seeds,
     format_signed,
     read_accuracy,
     read_nads,
@@ -123,12 +124,15 @@ def make_verdicts_on_paper_1() -> list[list[str]]:
     lenet_loss = compute_flip_loss("flip/lenet")
     signs_loss = compute_flip_loss("flip/lenet", "signs")
     resnet_loss = compute_flip_loss("flip/resnet18_quarter")
+    resnet_seeds = count_seeds("flip/resnet18_quarter")
+    map_seeds = count_seeds("fourier/lenet")
+    curve_seeds = count_seeds("nad_sweep/lenet_as_published")
     return [
         [
             "paper 1, fig. 1",
             "LeNet learns some frequencies, not others",
             f"repeats differ by {compute_repeat_spread('lenet'):.1f}",
-            describe_difference(lenet_map, "full", "frequencies, 2 seeds"),
+            describe_difference(lenet_map, "full", f"frequencies, {map_seeds}"),
             "yes",
         ],
         [
@@ -172,7 +176,7 @@ def make_verdicts_on_paper_1() -> list[list[str]]:
             "LeNet: accuracy falls with the NAD index",
             "one run per NAD",
             describe_difference(
-                lenet, "full", "NADs, as noisy as the paper's, 3 seeds"
+                lenet, "full", f"NADs, as noisy as the paper's, {curve_seeds}"
             ),
             "yes",
         ],
@@ -202,7 +206,7 @@ def make_verdicts_on_paper_1() -> list[list[str]]:
             "paper 1, table 1",
             "ResNet-18 loses more",
             f"{compute_published_flip_loss('resnet18'):.0f} points",
-            f"{resnet_loss.mean():.1f} points (¼ width, 1 seed)",
+            f"{resnet_loss.mean():.1f} points (¼ width, {resnet_seeds})",
             "yes",
         ],
     ]
@@ -220,12 +224,13 @@ def make_verdict_on_carriers() -> list[str]:
     run = "poison/resnet18_quarter_authors"
     authors = read_accuracy(run, index=50, test_set="clean").mean()
     there = f"{', '.join(ours)}"
+    seeds = count_seeds(run)
     after = f"{authors:.1f} from the paper's NAD 50"
     return [
         "paper 1, fig. 7",
         "ResNet-18: higher carriers harm less",
         f"{', '.join(known)} from NADs 0, 50, 1020",
-        f"{there}, {after} (¼ width, 1 seed)",
+        f"{there}, {after} (¼ width, {seeds})",
         "qualitatively, three points",
     ]
 
@@ -236,9 +241,12 @@ def make_verdicts_on_paper_2() -> list[list[str]]:
     latest = {"index_1": 1000, "index_2": 1000}
     published = read_published("linear_pairs", "all", **latest)
     resnet = read_accuracy("linear_pairs/resnet18_quarter", test_set="all", **latest)
+    with_images = "image_pairs/lenet_and_mlp"
     linear = read_accuracy(
-        "image_pairs/lenet_and_mlp", architecture="lenet", index=1000, test_set="linear"
+        with_images, architecture="lenet", index=1000, test_set="linear"
     )
+    linear_seeds = count_seeds(with_images)
+    resnet_seeds = count_seeds("linear_pairs/resnet18_quarter")
     tilt = read_run(f"{pairs}/boundaries.csv", architecture="mlp_100_20")["tilt"]
     first = read_accuracy(pairs, architecture="mlp_100_20", test_set="first")
     seeds = [pairs, f"{pairs}_seed_1", f"{pairs}_seed_2"]
@@ -251,15 +259,15 @@ def make_verdicts_on_paper_2() -> list[list[str]]:
             "paper 2, figs 2, 8",
             "ResNet-18 partly learns two late NADs",
             f"{published:.1f} at (1000, 1000)",
-            f"{resnet.mean():.1f} there (¼ width, 1 seed)",
+            f"{resnet.mean():.1f} there (¼ width, {resnet_seeds})",
             "qualitatively",
         ],
         [
             "paper 2, fig. 3",
             "LeNet uses the images if the NAD is late",
             "50 with only NAD 1000",
-            f"{linear.mean():.1f} with only NAD 1000 (full, 1 seed)",
-            "yes, one seed (the paper: three)",
+            f"{linear.mean():.1f} with only NAD 1000 (full, {linear_seeds})",
+            f"yes, {linear_seeds} (the paper: 3)",
         ],
         [
             "paper 2, figs 4, 5",
@@ -296,6 +304,7 @@ def make_verdicts_on_further_networks() -> list[list[str]]:
     steps = correlate_steps("convergence/lenet", "fourier/lenet")
     waves = read_run("convergence/lenet").groupby(["k_row", "k_col"]).ngroups
     loss = compute_flip_loss("flip/vgg11_quarter")
+    vgg_seeds = count_seeds("flip/vgg11_quarter")
     unpooled = read_accuracy(
         "fourier/resnet18_narrow_unpooled", architecture="resnet18_narrow_unpooled"
     )
@@ -331,14 +340,14 @@ def make_verdicts_on_further_networks() -> list[list[str]]:
             "paper 1, table 1",
             "VGG-11 loses accuracy if coefficients are flipped",
             f"{compute_published_flip_loss('vgg11'):.0f} points",
-            f"{loss.mean():.1f} points (¼ width, 1 seed)",
+            f"{loss.mean():.1f} points (¼ width, {vgg_seeds})",
             "yes, flipped not fitted",
         ],
         [
             "paper 2, fig. 3",
             "ResNet-18 uses the images if the NAD is late",
             "50 with only NAD 1000",
-            f"{linear.mean():.1f} with only NAD 1000 (¼ width, 1 seed)",
+            f"{linear.mean():.1f} with only NAD 1000 (¼ width, {count_seeds(run)})",
             "qualitatively",
         ],
         [
@@ -363,7 +372,6 @@ def make_latest_pair() -> str:
     columns = {
         "ours": f"{quarter:.1f}",
         "full width": f"{full:.1f}",
-        "the authors' NADs, not kept": "99.5",
         "no clipping": f"{100 * recipes['no clip']:.1f}",
         "clipped at 0.3": f"{100 * recipes['clip 0.3']:.1f}",
         "half the ε": f"{half:.1f}",

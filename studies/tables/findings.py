@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from pipeline.measures.ranks import spearman
 from pipeline.report.comparison import format_mean
@@ -31,13 +32,19 @@ MAPS = {
 """The maps of images of one run of `flip`: what each does, and what it keeps."""
 
 OVERLAPS = {
-    (0.0, 0.0): ("none (as in the papers)", "100"),
-    (0.5, 0.0): ("noise along v, σ_v = 0.5", "97.7"),
-    (1.0, 0.0): ("noise along v, σ_v = 1", "84.1"),
-    (0.0, 0.1): ("10 % wrong training labels", "100"),
-    (0.0, 0.3): ("30 % wrong training labels", "100"),
+    (0.0, 0.0): "none (as in the papers)",
+    (0.5, 0.0): "noise along v, σ_v = 0.5",
+    (1.0, 0.0): "noise along v, σ_v = 1",
+    (0.0, 0.1): "10 % wrong training labels",
+    (0.0, 0.3): "30 % wrong training labels",
 }
-"""By σ_v and η: what makes D(v) harder, and the best possible accuracy, Φ(ε/σ_v)."""
+"""What makes D(v) harder, by σ_v and η."""
+
+PREDICTORS = {
+    "class_means": "the class means",
+    "components": "the images' components, without labels",
+}
+"""The directions along which networks respond before training."""
 
 
 DISAGREEMENTS = {"SGD": "three_networks", "AdamW": "adamw"}
@@ -69,14 +76,26 @@ def make_overlaps() -> str:
     run = "nad_sweep/lenet_overlapping"
     indices = read_run(run)["index"].unique()
     rows = []
-    for (sigma_v, eta), (words, best) in OVERLAPS.items():
-        row = [words, best]
+    for (sigma_v, eta), words in OVERLAPS.items():
+        row = [words, f"{compute_best_accuracy(sigma_v):.3g}"]
         for index in indices:
             accuracies = read_accuracy(run, sigma_v=sigma_v, eta=eta, index=index)
             row.append(f"{accuracies.mean():.1f}")
         rows.append(row)
     columns = ["difficulty", "best possible", *(f"NAD {index}" for index in indices)]
     return format_table(columns, rows)
+
+
+def compute_best_accuracy(sigma_v: float, eps: float = 1.0) -> float:
+    """Compute the best possible accuracy on D(v) in per cent, Φ(ε/σ_v).
+
+    Args:
+        sigma_v: Standard deviation of the noise along v.
+        eps: ε.
+    """
+    if sigma_v == 0:
+        return 100.0
+    return 100 * float(norm.cdf(eps / sigma_v))
 
 
 def make_wrong_labels() -> str:
@@ -182,37 +201,43 @@ def describe_networks(networks: pd.DataFrame) -> str:
 
 def make_families() -> str:
     """Make the table of rank correlations of accuracy with untrained responses."""
-    many = read_responses(10_000)
-    few = read_responses(1000)
-    columns = [
-        "response along",
-        f"between {many['family'].nunique()} families",
-        "within them",
-        f"{len(many)} networks",
-        "8 convolutional",
-        "these, from 1,000 images",
-    ]
-    predictors = {
-        "class_means": "the class means",
-        "components": "the images' components, without labels",
-    }
     rows = []
-    for predictor, words in predictors.items():
-        logs = many.assign(log=np.log(many[predictor]))[["family", "log", "accuracy"]]
-        families = logs.groupby("family")
-        between = families.mean()
-        # The only network of a family says nothing of differences within families.
-        several = logs[families["log"].transform("size") > 1].set_index("family")
-        within = several - several.groupby("family").mean()
-        correlations = [
-            spearman(between["log"], between["accuracy"]),
-            spearman(within["log"], within["accuracy"]),
-            spearman(many[predictor], many["accuracy"]),
-            correlate_convolutional(many, predictor),
-            correlate_convolutional(few, predictor),
-        ]
-        rows.append([words, *map(format_signed, correlations)])
+    for images in (10_000, 1000):
+        networks = read_responses(images)
+        for words, logs in group_responses(networks).items():
+            row = [words, f"{images:,}"]
+            for predictor in PREDICTORS:
+                rho = spearman(logs[predictor], logs["accuracy"])
+                row.append(format_signed(rho))
+            rows.append(row)
+    columns = ["networks", "training images", *PREDICTORS.values()]
     return format_table(columns, rows)
+
+
+def group_responses(networks: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Group networks in four ways, over each of which a correlation is computed.
+
+    Args:
+        networks: What `read_responses` returns.
+
+    Returns:
+        Logarithms of the responses, and accuracies, by a description of the group.
+    """
+    logs = networks[["family", "accuracy"]].copy()
+    for predictor in PREDICTORS:
+        logs[predictor] = np.log(networks[predictor])
+    between = logs.groupby("family").mean()
+    # The only network of a family says nothing of differences within families.
+    several = logs[logs["family"].map(logs["family"].value_counts()) > 1]
+    several = several.set_index("family")
+    within = several - several.groupby("family").mean()
+    convolutional = logs[logs["family"].isin(CONVOLUTIONAL)]
+    return {
+        f"all {len(logs)}": logs,
+        f"means of {len(between)} families": between,
+        f"{len(within)}, deviation from their family's mean": within,
+        f"{len(convolutional)} convolutional": convolutional,
+    }
 
 
 def read_responses(images: int) -> pd.DataFrame:
@@ -231,9 +256,3 @@ def read_responses(images: int) -> pd.DataFrame:
     accuracy = networks.groupby("network", as_index=False)["accuracy"].mean()
     accuracy["family"] = accuracy["network"].str.extract("([^ ,]+)", expand=False)
     return accuracy.merge(read_run(f"{run}/alignments.csv"))
-
-
-def correlate_convolutional(networks: pd.DataFrame, predictor: str) -> float:
-    """Compute the rank correlation of a response with accuracy, CNNs only."""
-    networks = networks[networks["family"].isin(CONVOLUTIONAL)]
-    return spearman(networks[predictor], networks["accuracy"])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pipeline.measures.fitted import FITTED
+from pipeline.measures.fitted import FITTED, fitted
 from pipeline.measures.ranks import spearman
 from pipeline.report import published
 
@@ -202,6 +202,17 @@ def compute_published_flip_loss(network: str) -> float:
 def format_signed(correlation: float) -> str:
     """Format a correlation with a minus sign, not a hyphen: '−0.97'."""
     return f"{correlation:.2f}".replace("-", "−")
+
+
+def count_fitted(networks: pd.DataFrame) -> str:
+    """Count the networks that are fitted: '18 of 75'."""
+    return f"{fitted(networks).sum()} of {len(networks)}"
+
+
+def count_seeds(run: str, **values: Any) -> str:
+    """Count the seeds of the rows of a run with these values: '1 seed', '3 seeds'."""
+    number = read_run(run, **values)["seed"].nunique()
+    return "1 seed" if number == 1 else f"{number} seeds"
 
 
 def describe_seeds(networks: pd.DataFrame) -> str:

@@ -153,13 +153,30 @@ def test_what_ranks_families_need_not_rank_their_networks(folder):
     run = folder / "prediction/seventeen_networks"
     write(run / "networks.csv", "network,images,epochs,accuracy", *networks)
     write(run / "alignments.csv", "network,class_means,components", *alignments)
-    header, _, row, _ = findings.make_families().splitlines()
-    assert "between 2 families" in header
-    assert "4 networks" in header
-    between, within, total, convolutional, few = row.split(" | ")[1:]
-    assert (between, total) == ("1.00", "0.60")
+    rows = [row.split(" | ") for row in findings.make_families().splitlines()[2:]]
+    assert [row[1] for row in rows] == ["10,000"] * 4 + ["1,000"] * 4
+    assert rows[0][0] == "| all 4"
+    assert rows[1][0] == "| means of 2 families"
+    total, between, within, convolutional, *few = [row[2] for row in rows]
+    assert (total, between) == ("0.60", "1.00")
     assert within.startswith("−")
-    assert convolutional == few.removesuffix(" |") == "−1.00"
+    assert convolutional == few[-1] == "−1.00"
+
+
+def test_noise_along_v_bounds_the_best_accuracy():
+    assert findings.compute_best_accuracy(0) == 100
+    # Φ(1) and Φ(−1) add up to one.
+    above = findings.compute_best_accuracy(2, eps=2)
+    assert above == pytest.approx(84.134, abs=0.001)
+    assert above + findings.compute_best_accuracy(1, eps=-1) == pytest.approx(100)
+
+
+def test_seeds_are_counted_over_the_chosen_rows(folder):
+    write(
+        folder / RUN / "results.csv", "index,seed,accuracy", "0,0,1", "0,1,1", "4,1,1"
+    )
+    assert numbers.count_seeds(RUN) == "2 seeds"
+    assert numbers.count_seeds(RUN, index=4) == "1 seed"
 
 
 def test_a_cell_along_an_nad_says_when_it_was_learned():
@@ -313,18 +330,18 @@ def test_steps_are_relative_to_the_input_that_is_not_scaled(folder):
 
 
 def test_conflicts_are_scored_on_the_other_channel(folder):
-    header = "architecture,seed,index_1,index_2,test_set,accuracy"
+    header = "architecture,seed,index_1,index_2,test_set,accuracy,train_accuracy"
     lines = []
     tilts = []
     for architecture in ("convnext", "lenet"):
         for seed, accuracy in ((0, 0.1), (1, 0.3)):
-            lines.append(f"{architecture},{seed},1000,1,conflict,{accuracy}")
+            lines.append(f"{architecture},{seed},1000,1,conflict,{accuracy},{1 - seed}")
             tilts.append(f"{architecture},{seed},1000,1,80")
     run = folder / "linear_pairs/adamw"
     write(run / "results.csv", header, *lines)
     write(run / "boundaries.csv", "architecture,seed,index_1,index_2,tilt", *tilts)
     _, _, row, *_ = estimator.make_conflicts().splitlines()
-    assert row.endswith("| 80.0 ± 14.1 | 80.0 ± 0.0° |")
+    assert row.endswith("| 1 of 2 | 80.0 ± 14.1 | 80.0 ± 0.0° |")
 
 
 def test_directions_of_disagreement_have_both_networks_and_a_control(folder):
