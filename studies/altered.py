@@ -1,19 +1,23 @@
-"""Does a prediction change when a few NADs are altered in an image, and the image by
-how much?
+"""How do predictions on images change if a few NADs are altered in the images?
 
     python -m studies.altered
 
-Networks are trained on images as in `flip` (paper 1, table 1). They are tested on
-images in which a set of directions was altered, in each colour channel: removed
-(`removed`), given the opposite sign (`negated`), or, so that the image changes by the
-same amount for every set, moved by a random vector within the set whose length is half
-of the image's (`moved`). The sets are the eight bands of 128 NADs, 128 random
-directions, and each of the first eight NADs by itself.
+Networks are trained on images as in `flip` (paper 1, table 1). Then a set of directions
+is altered in each colour channel of the test images, in one of three ways:
 
-results.csv has, by network, seed, alteration and set, the fraction of the test images
-whose prediction changed, the mean of ‖Δx‖²/‖x‖², and the former divided by the root of
-the latter: an image has most of its energy in low NADs, so removing these changes it
-most. The NADs are each network's own, which `python -m pipeline.estimate` writes.
+- `removed`: the image's component in the set is removed;
+- `negated`: this component gets the opposite sign;
+- `moved`: a random vector within the set is added. Its norm is half of the image's, so
+  images change by the same amount for every set.
+
+The sets are the eight bands of 128 NADs, 128 random directions, and each of the first
+eight NADs by itself. The NADs are each network's own, as `python -m pipeline.estimate`
+writes them.
+
+results.csv has three numbers for each network, seed, alteration and set: the fraction
+of the test images whose prediction changed, the mean of ‖Δx‖²/‖x‖², and the fraction
+divided by the square root of this mean. The last number is a fairer comparison of sets,
+because images have most of their energy in low NADs.
 """
 
 import dataclasses
@@ -45,8 +49,11 @@ LENGTH = 0.5  # of what moves an image, as a part of the image's
 
 
 def sets(basis: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yields (name, orthonormal rows) of every set of directions; basis: NADs as rows,
-    (D, D)."""
+    """Yield the name and the orthonormal rows of every set of directions.
+
+    Args:
+        basis: NADs as rows, (D, D).
+    """
     for first in range(0, len(basis), BAND):
         yield f"NADs {first}–{first + BAND - 1}", basis[first : first + BAND]
     normal = torch.randn(
@@ -60,8 +67,12 @@ def sets(basis: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
 def alterations(
     x: torch.Tensor, rows: torch.Tensor
 ) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yields (name, altered x); x: (N, C, H, W); rows: orthonormal directions (K,
-    D)."""
+    """Yield the name and the altered images of every alteration.
+
+    Args:
+        x: Images, (N, C, H, W).
+        rows: Orthonormal directions, (K, D).
+    """
     flat = x.reshape(len(x), -1, rows.shape[1])
     within = flat @ rows.T
     steps = torch.randn(within.shape, generator=torch.Generator().manual_seed(0))
@@ -78,7 +89,7 @@ def alterations(
 def rows_of(
     network: torch.nn.Module, x: torch.Tensor, y: torch.Tensor, basis
 ) -> Iterator[dict]:
-    """Yields a row of the table for each set and alteration, without its network."""
+    """Yield a row of the table for each set and alteration, without its network."""
 
     def predictions(x):
         return loop.logits(network, loop.channels_last(x, "cpu")).argmax(1)

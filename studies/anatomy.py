@@ -1,11 +1,11 @@
-"""Why does a network fail along a direction: not seen, summed away, or started at
-nearly nothing?
+"""Why does a network fail along a direction? Does its function not depend on the
+direction, or do training steps not depend on it?
 
     python -m studies.anatomy
 
 Networks are trained on D(v) along a few NADs of the architecture, as `nad_sweep` does,
-with different initial constants and different optimisers. Beside each accuracy are two
-numbers of the untrained network:
+with different initial constants and different optimisers. Two numbers of the untrained
+network are compared with each accuracy:
 
 - response: √(vᵀCv), with the covariance C of the secants. It says how much the
   network's *function* depends on the direction.

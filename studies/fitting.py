@@ -1,15 +1,17 @@
-"""What does the training that paper 2 leaves open do along late NADs: does a network
-fit D(v₁) ⊕ D(v₂), and what does it learn?
+"""Does a network fit late pairs of NADs, if the training varies that paper 2 leaves
+open?
 
     python -m studies.fitting [--seeds 3] [--network lenet] [--ways stated …]
     [--pairs 1000,1000 ...] [--scale paper]
 
-Cells of `linear_pairs` with the samples and epochs of a scale of params.yaml, along
-NADs of data/nads, are trained in each of the `WAYS`. The stated one has for LeNet
-maximum rate 0.2, momentum 0.9, clipping at norm 0.5 and one triangle that peaks at 2/5;
-each of the others changes one thing of it. Prints CSV, one row per cell: training loss
-and accuracy of the last epoch, and test accuracies with both channels, with only the
-first and with only the second.
+Networks are trained on D(v₁) ⊕ D(v₂) as in `linear_pairs`, with the samples and epochs
+of a scale of params.yaml, along NADs of data/nads. Each network is trained in all of
+the `WAYS`. The way `stated` has, for LeNet, a maximum learning rate of 0.2, momentum
+0.9, clipping at norm 0.5, and one triangle that peaks at 2/5 of training. Each other
+way changes one of these settings.
+
+Prints CSV with one row per network: training loss and accuracy of the last epoch, and
+test accuracies with both channels, with only the first and with only the second.
 """
 
 import argparse
@@ -34,8 +36,7 @@ from studies.in_memory import Grid
 TEST_SAMPLES = 4000
 PAIRS = ((1000, 1000), (512, 800), (800, 256))
 STATED = {"clip": loop.CLIP}
-"""What params.yaml has otherwise for LeNet than paper 2 and the group's code; the rest
-is as there."""
+"""The recipe of paper 2 and the group's code, where params.yaml differs for LeNet."""
 
 WAYS = {
     "stated": STATED,
@@ -45,14 +46,17 @@ WAYS = {
     "rate 0.1": STATED | {"lr": 0.1},
     "rate 0.05": STATED | {"lr": 0.05},
 }
-"""What each way has in place of what params.yaml plans."""
+"""The settings that each way replaces in the plan of params.yaml."""
 
 
 def planned(
     scale: str, name: str, pairs: tuple[tuple[int, int], ...], seeds: int
 ) -> Callable[[], Grid]:
-    """What makes the grid of one network at these pairs of indices, with the sizes of a
-    scale."""
+    """Plan one network at these pairs of indices, with the sizes of a scale.
+
+    Returns:
+        A function that makes the grid.
+    """
     plan = config.plans(config.read())[scale].experiments["linear_pairs"]
     indices = Indices(tuple(sorted({index for pair in pairs for index in pair})))
     members = {name: dataclasses.replace(plan.members[name], grid=indices, seeds=seeds)}

@@ -1,12 +1,11 @@
-"""Class folders of Gaussian images, with each class's mean and covariance (paper 1,
-review 3).
+"""Write class folders of Gaussian images that have each class's mean and covariance.
 
     python -m studies.gaussian_images FOLDER
 
-If figure 7 looks the same for these images, it says nothing about what is special in
-photographs. Reads data/images/. Writes FOLDER/train/CLASS/*.png and
-FOLDER/test/CLASS/*.png, as many images as each class has, which `CIFAR10=FOLDER dvc
-repro` takes. Values are clipped to 0 … 255.
+A review of paper 1 asks whether figure 7 depends on what is special in photographs. It
+does not if the figure looks the same for these images. Reads data/images/. Writes
+FOLDER/train/CLASS/*.png and FOLDER/test/CLASS/*.png, as many images as each class has.
+Use them with `CIFAR10=FOLDER dvc repro`. Values are clipped to 0 … 255.
 """
 
 import argparse

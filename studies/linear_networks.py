@@ -1,14 +1,13 @@
-"""Two ways in which even a linear network prefers directions (paper 1, figure 4 and its
-lemmas).
+"""Why even a linear network prefers some directions (paper 1, figure 4 and its lemmas).
 
     python -m studies.linear_networks
 
 Pooling *loses* information: after 2×2 average pooling only a share s of the energy of a
-direction v is left, and the best accuracy on D(v) of any later layer is Φ((ε/σ)·√(s/(1
-− s))). Conditioning *slows* training: scaling the input along v by a factor a loses
-nothing, yet gradient descent needs about 1/a² times as many steps. Linear networks are
-trained on D(v) with the project's own loop. Writes two tables and a figure into
-reports/kept/linear_networks/two_mechanisms/.
+direction v is left, and no later layer can exceed an accuracy of Φ((ε/σ)·√(s/(1 − s)))
+on D(v). Poor conditioning *slows* training: if the input is scaled by a < 1 along v,
+nothing is lost, but gradient descent needs about 1/a² times as many steps. Linear
+networks are trained on D(v) with the project's own loop. Writes two tables and a figure
+into reports/kept/linear_networks/two_mechanisms/.
 """
 
 from collections.abc import Iterator

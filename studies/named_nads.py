@@ -1,13 +1,13 @@
-"""Make the NADs that `pipeline.nads.load` gives by name,
-`pipeline/named_nads/{name}.npz`, again.
+"""Regenerate the NADs that `pipeline.nads.load` returns by name.
 
     python -m studies.named_nads lenet resnet18
 
-Names are those of params.yaml's architectures, whose `estimator` and `seed` hold as in
-a stage. A finished estimate is in the store, so that a killed run goes on with the next
-name. Directions are written as float16, other arrays as float32; beside what
-`NADs.save` writes, a file holds `commit`, at which its networks were drawn, and
-`minutes`, of one core, which they took (NaN: they were in the store).
+Names are those of the architectures in params.yaml. The settings `estimator` and `seed`
+apply as in a stage. Finished estimates are cached, so a killed run resumes with the
+next name. Each file pipeline/named_nads/{name}.npz has directions as float16 and other
+arrays as float32. It has two fields that `NADs.save` does not write: `commit`, at which
+the untrained networks were drawn, and `minutes` of one core (NaN if the estimate was
+cached).
 """
 
 import argparse
@@ -40,20 +40,19 @@ SOURCES = {
     "convnext": Source(128),
     "torchvision_resnet18": Source(64, input=(3, 32, 32)),
 }
-"""Untrained networks by architecture, for a relative error of C of about 0.1 or less;
-in colour it is 0.3, of the networks along whose NADs scale `overnight` trains.
-DenseNet-121's error looks like 0.07 after four networks, and rises when others unlike
-them arrive."""
+"""Number of untrained networks by architecture.
+
+The relative error of C is then about 0.1 or less. In colour it is 0.3; scale
+`overnight` trains along these NADs. The error of DenseNet-121 is about 0.07 after four
+networks. It rises when networks are added that differ from these four."""
 
 WHOLE = 1024
 FIRST = 256
-"""The number D of an input's values up to which all directions are written, and how
-many else."""
+"""All directions are written of inputs with at most `WHOLE` values, else `FIRST`."""
 
 
 def arrays_of(nads: NADs) -> dict[str, object]:
-    """The arrays of a small file: of many directions the first, of each number fewer
-    digits."""
+    """Make the arrays of a small file: fewer directions and fewer digits."""
     count = len(nads.directions)
     kept = count if count <= WHOLE else FIRST
     small = {
@@ -66,8 +65,7 @@ def arrays_of(nads: NADs) -> dict[str, object]:
 
 
 def core_minutes() -> float:
-    """Minutes of processor time that this process and its workers, which have ended,
-    took."""
+    """Measure the minutes of processor time of this process and its ended workers."""
     for worker in multiprocessing.active_children():
         worker.join()
     return sum(os.times()[:4]) / 60

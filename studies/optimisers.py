@@ -1,11 +1,10 @@
-"""Which part of the bias is the optimiser's? Accuracy along each network's own NADs, by
-optimiser.
+"""How much of the bias is due to the optimiser? Accuracy along NADs, by optimiser.
 
     python -m studies.optimisers
 
-Where the architecture loses information along a direction, no optimiser learns it.
-Where training is merely ill-conditioned along it, an optimiser that rescales its steps
-does. Reads the kept runs that `RUNS` names; writes a figure and a table into
+If the architecture loses information along a direction, no optimiser learns it. If
+training is merely ill-conditioned along the direction, an optimiser that rescales its
+steps learns it. Reads the kept runs in `RUNS`, and writes a figure and a table into
 reports/kept/optimisers/own_nads/.
 """
 

@@ -1,20 +1,22 @@
-"""The NADs of networks that cut their inputs into patches of p×p pixels, one row a
-network.
+"""The NADs of networks that cut their inputs into patches of p×p pixels.
 
     python -m studies.patches
 
-With weights that are alike in law at every patch and at every place in it, an untrained
-network hardly tells patches apart: its first p² NADs are the patterns that repeat in
-each patch, and its response √λ falls after them. Tables and figure go into
-reports/kept/patches/four_networks/.
+The weights of such a network have the same distribution for all patches and for all
+pixels of a patch. So an untrained network hardly distinguishes patches. Its first p²
+NADs are the patterns that repeat in each patch, and its response √λ falls after them.
+Tables and figure go into reports/kept/patches/four_networks/.
 
-networks.csv: `repeating` is the part of the first p² NADs' span in patterns that repeat
-(by chance p²/1024); k_row, k_col and least are the plane wave that is seen least and
-the response to it, as a multiple of that to a random pattern. spectra.csv, at some
-indices: 100 √λ with its standard error, and the response of as many other networks
-along the same directions (held_out). The last eigenvalues of an estimate are too small,
-since its directions are chosen for that, and the response of other networks along them
-is too large, since they are not quite the last. The truth lies between.
+networks.csv has one row per network. `repeating` is the share of the first p² NADs'
+span that consists of repeating patterns (by chance p²/1024). `k_row` and `k_col` are
+the frequency to which the network responds least. `least` is this response, as a
+multiple of the response to a random pattern.
+
+spectra.csv has, at some indices, 100 √λ with its standard error (`value`). `held_out`
+is the response along the same directions of as many other networks. The last
+eigenvalues of an estimate are too small, because its directions are chosen to make them
+small. The response of other networks along these directions is too large, because the
+directions are not quite the true ones. The true value is between the two.
 """
 
 import functools

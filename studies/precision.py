@@ -1,17 +1,20 @@
-"""Whether bfloat16 changes what is learned, and how fast: a grid of `linear_pairs`
-trained in both precisions, cell by cell.
+"""Does training in bfloat16 change what is learned, and how much faster is it?
 
     python -m studies.precision [--networks lenet resnet18_narrow] [--seeds 3]
 
-Cells are those of the laptop scale (its NADs, indices, epochs and schedules; 5,000
-training samples), each trained from the same weights on the same data in the same order
-in float32 and in bfloat16, and tested in float32 on both channels and on each alone. A
-rounding error grows during training, so single cells differ; what is asked is whether
-they differ on average. Printed are, per network, the mean difference bfloat16 − float32
-over cells, seeds and test sets with its 95 % interval (bootstrap over the trainings),
-and beside it the standard deviation between the seeds of one cell in float32; last, how
-many times as fast a training is in bfloat16 (median and range over the trainings; the
-two of one cell run side by side on two cores).
+Each cell of `linear_pairs` at laptop scale (5,000 training samples) is trained in
+float32 and in bfloat16, from the same weights on the same data in the same order. It is
+tested in float32, with both channels and with each channel by itself. Rounding errors
+grow during training, so single cells differ. The question is whether they differ on
+average.
+
+Prints for each network:
+
+- the mean difference bfloat16 − float32 over cells, seeds and test sets, with its 95 %
+  interval (bootstrap over the trainings);
+- for comparison, the standard deviation between the seeds of a cell in float32;
+- how many times as fast bfloat16 is (median and range over the trainings; both
+  trainings of a cell run side by side on two cores).
 """
 
 import argparse
@@ -35,17 +38,23 @@ RESAMPLED = 10_000
 
 
 def train_cell(grid: Grid, job: tuple[Cell, str]) -> tuple[dict[str, float], float]:
-    """Test accuracies of one cell in one precision, by test set, and the seconds of its
-    training; runs in a worker."""
+    """Train one cell in one precision; runs in a worker.
+
+    Returns:
+        Test accuracies by test set, and the seconds of the training.
+    """
     cell, precision = job
     return grid.train(cell, "precision", precision=precision)[1:]
 
 
 def compared(table: pd.DataFrame, seconds: pd.DataFrame) -> list[dict]:
-    """Rows of the comparison, one per network.
+    """Compare both precisions, in a row per network.
 
-    table: float32 and bfloat16 by architecture, seed, cell and test_set, accuracies.
-    seconds: the same by architecture, seed and cell, times of the training.
+    Args:
+        table: Accuracies in float32 and bfloat16 by architecture, seed, cell and
+            test_set.
+        seconds: Seconds of a training in float32 and bfloat16 by architecture, seed and
+            cell.
     """
     rows = []
     rng = np.random.default_rng(0)

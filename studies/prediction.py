@@ -1,14 +1,15 @@
-"""Does what an untrained network prefers tell how accurate it will be on images?
+"""Does the response of an untrained network predict its accuracy on images?
 
     python -m studies.prediction
 
-The covariance C of a network's derivative is compared with the directions that separate
-CIFAR-10's classes, in grey: the differences of the classes' means, and Fisher's
-discriminants. Does their alignment rank `NETWORKS` by the accuracy that they come to,
-and better than the alignment with the images' principal components, the number of
-weights, or a training of one epoch? Tables and figure go into
-reports/kept/prediction/seventeen_networks/, where networks that are trained already are
-not trained again; images are those of the last run.
+The covariance C of a network's derivative is compared with directions that separate the
+classes of CIFAR-10 in grey: the differences of the classes' means, and Fisher's
+discriminants. Does the alignment of C with these directions rank `NETWORKS` by
+accuracy? Does it rank them better than the alignment with the images' principal
+components, the number of weights, or the accuracy after one epoch?
+
+Tables and figure go into reports/kept/prediction/seventeen_networks/. Networks that are
+in the tables are not trained again. Images are those of the last run.
 """
 
 import functools
@@ -74,11 +75,11 @@ PREDICTORS = {
     "weights": "number of weights",
     "one_epoch": "accuracy after one epoch (%)",
 }
-"""What shall rank the networks: alignments of C, times a random direction's, and two
-rivals."""
+"""What may rank the networks: alignments of C, as multiples of that with a random
+direction, and two baselines."""
 
 RESAMPLED = 10_000
-"""Resamplings of the networks, from which the intervals of rank correlations come."""
+"""Number of bootstrap samples for the intervals of rank correlations."""
 
 
 @functools.cache
@@ -117,7 +118,7 @@ def fisher(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def alignment(nads: NADs, vectors: np.ndarray) -> float:
-    """D · Σ vᵀCv / (tr C · Σ‖v‖²) over vectors v (F, D): 1 where C prefers nothing."""
+    """Compute D · Σ vᵀCv / (tr C · Σ‖v‖²) over vectors v (F, D): 1 if C ∝ I."""
     along = ((vectors @ nads.directions.T) ** 2).sum(0)
     return float(along @ nads.eigenvalues / nads.eigenvalues.mean() / along.sum())
 
@@ -136,8 +137,11 @@ def aligned(vectors: dict[str, np.ndarray], architecture: dict) -> dict:
 
 
 def trained(_: object, job: tuple[dict, int, int, int]) -> dict:
-    """The row of one network that a worker trains; job: architecture, training images,
-    seed, epochs."""
+    """Train one network and return its row; runs in a worker.
+
+    Args:
+        job: Architecture, number of training images, seed, number of epochs.
+    """
     (architecture, count, seed, epochs) = job
     started = time.monotonic()
     specification = networks.specification(architecture)
@@ -167,9 +171,9 @@ def trained(_: object, job: tuple[dict, int, int, int]) -> dict:
 def rank_correlation(
     predictor: np.ndarray, accuracy: np.ndarray, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """Spearman's ρ over networks, and the ends of its interval of 95 per cent.
+    """Compute Spearman's ρ over networks, and the ends of its 95 % interval.
 
-    The interval is the percentile bootstrap's over networks.
+    The interval is from a percentile bootstrap over networks.
     """
     rows = rng.integers(len(accuracy), size=(RESAMPLED, len(accuracy)))
     ranks = [stats.rankdata(each[rows], axis=1) for each in (predictor, accuracy)]
@@ -182,10 +186,10 @@ def rank_correlation(
 
 
 def correlations(table: pd.DataFrame) -> pd.DataFrame:
-    """Rank correlation of each predictor with accuracy, and its interval, at each
-    number of images.
+    """Correlate each predictor with accuracy, with an interval, by number of images.
 
-    table: mean over seeds by network and number of images.
+    Args:
+        table: Means over seeds by network and number of images.
     """
     rows = []
     rng = np.random.default_rng(0)
@@ -202,9 +206,11 @@ def correlations(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
-    """Accuracy over each predictor, a number for each network.
+    """Draw accuracy over each predictor; a number in a panel is a network.
 
-    table, ranked: argument and result of `correlations`.
+    Args:
+        table: Means over seeds by network and number of images.
+        ranked: Result of `correlations` for this table.
     """
     figure, panels = style.new_figure(
         len(SIZES), len(PREDICTORS), 13, 6.4, sharey="row"

@@ -1,19 +1,23 @@
-"""How many networks a published spectrum was made from: the number n of rows of its
-matrix.
+"""From how many networks was a published spectrum made?
 
     python -m studies.published_rows data/nads/resnet18.npz
     python -m studies.published_rows ResNet18_NADs.npy ResNet18_eigenvals.npy
 
-The authors' matrices have one network's secant a row, and their files hold right
-singular vectors and singular values s. The first command compares s with singular
-values of n normal rows that have our eigenvalues λ: s ≈ √(nλ) at the head of a
-spectrum, and less towards its tail, where n rows in 1,024 dimensions spread their own
-eigenvalues (Marchenko and Pastur). A common factor of all published values looks much
-like another n, so the ratios are evidence and no proof. The second command uses nothing
-of ours: a network whose law is the same under transposition has a C that is the same
-too, and the part of the authors' C that is not is the sampling error of n rows. Their
-files are those of the folder NADs/ of the repository LTS4/neural-anisotropy-directions;
-the values below are columns eig_rn, eig_vgg and eig_dn of its docs/data/nads.csv.
+Each row of the authors' matrices is the secant of one network. Their files have the
+right singular vectors and the singular values s of these matrices. The number n of rows
+is estimated in two ways.
+
+The first command draws n normal rows with our eigenvalues λ and compares their singular
+values with s. At the head of a spectrum s ≈ √(nλ). Towards the tail s is smaller,
+because n rows in 1,024 dimensions spread the eigenvalues (Marchenko and Pastur). A
+common factor of all published values looks much like another n, so the ratios are
+evidence and no proof.
+
+The second command uses only the authors' files. If transposing the image does not
+change the distribution of a network's weights, it does not change C either. So the part
+of the authors' C that changes is the sampling error of n rows. The files are in the
+folder NADs/ of the repository LTS4/neural-anisotropy-directions. The values below are
+the columns eig_rn, eig_vgg and eig_dn of its docs/data/nads.csv.
 """
 
 import argparse
@@ -78,10 +82,13 @@ def ratios(
     rows: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """The ratios of simulated to published singular values, for a matrix of `rows`
-    rows.
+    """Compute the ratios of simulated to published singular values.
 
-    eigenvalues: (D,) of our C; published: index → singular value.
+    Args:
+        eigenvalues: Eigenvalues of our C, (D,).
+        published: Singular values by index.
+        rows: Number of rows of the simulated matrix.
+        rng: Source of randomness.
     """
     matrix = rng.standard_normal((rows, len(eigenvalues))) * np.sqrt(
         np.maximum(eigenvalues, 0)
@@ -91,28 +98,32 @@ def ratios(
 
 
 def odd_part(matrix: np.ndarray, shape: tuple[int, ...]) -> float:
-    """The relative size ‖C − PCPᵀ‖ / 2‖C‖ of the part of C that changes sign under
-    transposition.
+    """Compute the relative size of the part of C that changes sign under transposition.
 
-    matrix: C, (D, D); shape: (C, H, W) of one input, H = W; P: the transposition of its
-    pixels.
+    It is ‖C − PCPᵀ‖ / 2‖C‖, where P transposes the pixels of an input.
+
+    Args:
+        matrix: C, (D, D).
+        shape: (C, H, W) of one input, H = W.
     """
     odd = matrix - symmetrise("transposition", matrix, shape)
     return float(np.linalg.norm(odd) / np.linalg.norm(matrix))
 
 
 def expected_odd_part(matrix: np.ndarray, shape: tuple[int, ...], rows: int) -> float:
-    """The `odd_part` that an estimate C from n independent normal rows is expected to
-    have by chance, where the rows' true covariance has none: √(((tr C)² − (tr PC)²) /
-    2n) / ‖C‖.
+    """Compute the `odd_part` that sampling gives an estimate C whose truth has none.
 
-    The odd part of one row's r rᵀ is A = (r rᵀ − P r rᵀ Pᵀ)/2, with ‖A‖² = (‖r‖⁴ − ⟨r,
-    Pr⟩²)/2. Its mean over the law is 0, so that of n rows has the mean square E‖A‖²/n.
-    A normal r is even plus odd, e + o, with e and o independent: E[‖r‖⁴ − ⟨r, Pr⟩²] = 4
-    E‖e‖² E‖o‖² = (tr C)² − (tr PC)², for which the estimate's own traces stand without
-    bias.
+    For n independent normal rows it is √(((tr C)² − (tr PC)²) / 2n) / ‖C‖. The odd part
+    of r rᵀ for one row r is A = (r rᵀ − P r rᵀ Pᵀ)/2, with ‖A‖² = (‖r‖⁴ − ⟨r, Pr⟩²)/2.
+    The mean of A is 0, so the odd part of n rows has the mean square E‖A‖²/n. A normal
+    r is the sum of an even part e and an odd part o, which are independent. So
+    E[‖r‖⁴ − ⟨r, Pr⟩²] = 4 E‖e‖² E‖o‖² = (tr C)² − (tr PC)². The traces of the estimate
+    replace those of the true C without bias.
 
-    matrix: the estimate, (D, D); rows: n.
+    Args:
+        matrix: The estimate, (D, D).
+        shape: (C, H, W) of one input, H = W.
+        rows: Number n of rows.
     """
     trace = np.trace(matrix)
     with_transpose = np.einsum("chwcwh->", matrix.reshape(*shape, *shape))

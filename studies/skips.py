@@ -1,11 +1,11 @@
-"""Are its skip connections why ResNet-18 learns some waves and not others?
+"""Does ResNet-18 learn some frequencies and not others because of skip connections?
 
     python -m studies.skips
 
 The network of the kept Fourier map `RUN` is trained without its skip connections, along
-the waves at multiples of `STEP`. A wave is of one of three classes, by how many of
-k_row/2 and k_col/2 are odd. Writes `FOLDER`/results.csv, where the map's accuracies
-along all waves are those with skip connections.
+frequencies that are multiples of `STEP`. Frequencies are in three classes, by how many
+of k_row/2 and k_col/2 are odd. Writes `FOLDER`/results.csv, which also has the map's
+accuracies, with skip connections, along all frequencies.
 """
 
 import dataclasses

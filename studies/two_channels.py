@@ -1,11 +1,13 @@
-"""The accuracy of a linear reader of two channels, with one of them switched off.
+"""The accuracy of a linear classifier of two channels if one of them is replaced.
 
     python -m studies.two_channels
 
-The two channels move its score by ε₁a₁ and ε₂a₂ towards the class, and each adds noise
-of standard deviation s, from the directions in which the data tell nothing. The
-boundary of maximum margin has a₂/a₁ = ε₂/ε₁, as the measured tilt says. The accuracy
-with only the second channel, which is read from the kept run of the MLP, then gives s.
+The score of the classifier is a weighted sum of its inputs, with weights a₁ and a₂
+along v₁ and v₂. The two signals move the score by ε₁a₁ and ε₂a₂ towards the class. Each
+channel also adds noise of standard deviation s, because the classifier has some weight
+on directions other than v₁ and v₂. The maximum-margin boundary has a₂/a₁ = ε₂/ε₁, and
+the measured tilt agrees. The accuracy with only the second channel is read from the
+kept run of the MLP, and determines s.
 """
 
 import pandas as pd

@@ -269,8 +269,9 @@ def plan_sweep(
 def choose_indices(count: int, most: int) -> tuple[int, ...]:
     """Choose indices of the NADs along which networks are trained.
 
-    Half of them are even on a logarithmic axis, on which accuracy begins to drop, and
-    half on a linear one, on which most NADs are far out.
+    Half of the indices are evenly spaced on a logarithmic axis, because accuracy often
+    drops at low indices. The other half are evenly spaced on a linear axis, because
+    most indices are high.
 
     Args:
         count: Number of NADs.

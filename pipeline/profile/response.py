@@ -2,8 +2,7 @@
 square, over the initialisation, of the output's derivative along the unit vector v.
 
 It is always given as a multiple of its root mean square over all directions, √(tr C/D),
-which is the response to a random pattern; of a network that responds to nothing it is
-0.
+which is the response to a random pattern. If a network responds to nothing, it is 0.
 """
 
 import dataclasses

@@ -64,7 +64,7 @@ def make_table(record: Record) -> Rows:
 
 
 def make_finding(run: Report) -> Finding:
-    """The accuracy of each channel by itself where NADs prefer that channel most."""
+    """State the accuracy of each channel by itself at the NAD that favours it most."""
     record, name, label = run.choose_network("image_pairs")
     cells = average_percent(record.select_results(name), ["test_set", "index"])
     linear = cells.loc["linear"].iloc[0]

@@ -130,7 +130,7 @@ def make_table(record: Record, course: pd.DataFrame) -> Rows:
 
 
 def make_finding(run: Report) -> Finding:
-    """How much training along its lowest NAD turns one network's response to it."""
+    """State how far training along the lowest NAD turns one network towards it."""
     record, name, label = run.choose_network("learning")
     rows = record.select_results(name, data="linear")
     rows = rows[rows["index"] == rows["index"].min()]

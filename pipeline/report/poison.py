@@ -1,5 +1,5 @@
-"""`poison` in the report: what class carriers along NADs do to training (paper 1, §5,
-fig. 7)."""
+"""`poison` in the report: training on images whose class is encoded in a NAD (paper 1,
+§5, fig. 7)."""
 
 import textwrap
 from collections.abc import Mapping

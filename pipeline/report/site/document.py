@@ -77,8 +77,7 @@ def shorten(label: str) -> str:
 
 
 def list_choices(networks: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """What a picker offers, by name: each network once, from the run with most cells of
-    it."""
+    """List what a picker offers, by name: each network once, from its largest run."""
     by_name: dict[str, Mapping[str, Any]] = {}
     for network in networks:
         name = shorten(network["name"])
@@ -95,11 +94,11 @@ def find_opening(sections: Sequence[Section]) -> str | None:
 
 
 def sort_networks(sections: Sequence[Section]) -> list[Mapping[str, Any]]:
-    """What the explorer of some sections offers, in the order of its picker.
+    """List what the explorer of some sections offers, in the order of its picker.
 
-    The explorer opens on the first, which is the network that the text's finding is
-    about. The networks of `FIRST` follow, then the others; published values come after
-    measured ones.
+    The first entry, which is shown at the beginning, is the network that the finding is
+    about. The networks of `FIRST` follow, then all others. Published values come after
+    measured values.
     """
     opening = None
     architecture = find_opening(sections)
@@ -140,8 +139,8 @@ def prepare(
     """The templates of a page, and what they may ask for.
 
     Args:
-        runs: The sections; if a question has several runs, the one whose finding is
-            told is first.
+        runs: The sections. If a question has several runs, the run whose finding is
+            quoted comes first.
         figures: The folder of the saved figures, by whose names templates ask for them.
         folders: Where to look for templates before this folder.
         regenerate: The command that makes a section again, from its name; None if there
