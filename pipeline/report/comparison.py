@@ -58,11 +58,11 @@ def format_training(row: Mapping[str, Any]) -> str:
 
 
 def describe_basis(rows: pd.DataFrame, *cells: Mapping[str, float]) -> str:
-    """Describe what a sentence rests on: '± 0.1; 2 seeds, 5 of 8 networks fitted'.
+    """Describe the basis of a finding: '± 0.1; 2 seeds, 5 of 8 networks fitted'.
 
     Args:
-        rows: Results of the networks that it is about, one row each.
-        cells: The cells that it quotes, in per cent.
+        rows: Results of the networks that the finding is about, one row each.
+        cells: The cells whose means the finding quotes, in per cent.
     """
     spreads = [
         format_number(cell["std"], 1) for cell in cells if not np.isnan(cell["std"])
