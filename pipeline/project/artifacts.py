@@ -78,10 +78,10 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def _swap(part: Path, folder: Path) -> None:
-    """Put `part` in the place of `folder`, also if another process does so as well.
+    """Replace `folder` by `part`, even if another process does the same.
 
-    Between the two renames the other process may put its folder there, so this is
-    tried again.
+    The other process may create the folder between the two renames, so a failed
+    replacement is tried again.
     """
     old = folder.with_name(f".{folder.name}.old.{os.getpid()}.part")
     while part.exists():

@@ -21,7 +21,7 @@ def progress(
 ) -> Iterator[None]:
     """Print a line a minute on stderr while the context lasts.
 
-    Nothing is printed of work that is counted where its bar is shown.
+    If a bar is shown, nothing is printed about work that is counted.
 
     Args:
         what: What is done.
