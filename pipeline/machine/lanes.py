@@ -115,8 +115,8 @@ def _host_random_state() -> tuple[bytes, Any, str]:
 def align_gradients(network: nn.Module) -> None:
     """Give gradients the strides of their parameters, as fused optimisers require.
 
-    PyTorch gives a gradient other strides in sides of length 1, where they mean
-    nothing.
+    The stride of a dimension of length 1 is arbitrary, and PyTorch may choose another
+    one for the gradient than the parameter has.
     """
     for parameter in network.parameters():
         parameter.register_post_accumulate_grad_hook(_align_gradient)
