@@ -15,6 +15,7 @@ network are compared with each accuracy:
   depends on the direction.
 
 results.csv has a row per network, and response.csv one per variant and direction.
+anatomy.png shows both along NAD 1000.
 """
 
 import argparse
@@ -27,12 +28,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from pipeline import config, experiments, networks
 from pipeline.experiments.plan import Plan
 from pipeline.nads import NADs, estimate, load
 from pipeline.project.errors import one_sentence
+from pipeline.report import style
+from pipeline.report.run import average_percent, explain_unfitted
 from pipeline.training import loop, seeds, separable
 from pipeline.training.loop import Diverged
 from studies import in_memory
@@ -65,6 +70,20 @@ SEEDS = (0, 1)
 SHIPPED = ("convnext", "lenet")
 """The architectures whose NADs come with the package; those of the others are
 estimated."""
+
+DRAWN = 1000
+"""The index of the NAD that the figure shows."""
+
+PLACES = {
+    ("convnext", "scale=1"): "1",
+    ("convnext", "scale=0.1"): "0.1",
+    ("convnext", "scale=0.01"): "0.01",
+    ("convnext", "scale=0.001"): "0.001",
+    ("convnext", "scale=1e-06"): "10⁻⁶\n(default)",
+    ("lenet", ""): "LeNet",
+    ("lenet_strided", ""): "LeNet\nwith\nstrides",
+}
+"""Places on the horizontal axis of the figure, by network and variant."""
 
 KERNEL_SAMPLES = 2_000
 KERNEL_NETWORKS = 3
@@ -252,6 +271,67 @@ def planned(architectures: list[str]) -> Plan:
     return dataclasses.replace(plan, settings=values, members=members, seeds=SEEDS)
 
 
+def place_rows(table: pd.DataFrame, index: int) -> pd.DataFrame:
+    """Return the rows along a NAD that the figure shows, with their `place`."""
+    rows = table[table["index"] == index].copy()
+    positions = {key: number for number, key in enumerate(PLACES)}
+    keys = zip(rows["network"], rows["variant"], strict=True)
+    rows["place"] = [positions.get(key) for key in keys]
+    return rows.dropna(subset="place").sort_values("place")
+
+
+def draw_untrained(panel: Axes, table: pd.DataFrame, value: str, **look: Any) -> None:
+    """Draw a column of response.csv along NAD 0 and along the chosen NAD."""
+    for index, curve in zip((0, DRAWN), style.CURVES[1::-1], strict=True):
+        rows = place_rows(table, index)
+        spread = rows[f"{value}_std"] if f"{value}_std" in rows else None
+        curve = curve | {"linestyle": "none", "capsize": 2.5} | look
+        label = f"along NAD {index}"
+        panel.errorbar(rows["place"], rows[value], spread, label=label, **curve)
+
+
+def draw_trained(panel: Axes, table: pd.DataFrame) -> None:
+    """Draw test accuracies along the chosen NAD, by optimiser."""
+    panel.axhline(50, color="0.6", linewidth=0.9)
+    of_optimiser = place_rows(table, DRAWN).groupby("optimiser")
+    shifts = np.linspace(-0.15, 0.15, len(OPTIMISERS))
+    for name, shift, look in zip(OPTIMISERS, shifts, style.CURVES, strict=False):
+        if name in of_optimiser.groups:
+            cells = average_percent(of_optimiser.get_group(name), ["place"])
+            look = look | {"linestyle": "none", "capsize": 2.5, "label": name}
+            style.draw_curve(panel, cells.index + shift, cells, **look)
+
+
+def make_figure(results: pd.DataFrame, untrained: pd.DataFrame) -> Figure:
+    """Draw what can be measured before training beside what training makes of it.
+
+    Args:
+        results: results.csv, with texts where there are no arguments.
+        untrained: response.csv, likewise.
+    """
+    figure, axes = style.new_figure(1, 3, 11, 3.9)
+    response, kernel, trained = axes[0]
+    first = untrained[untrained["index"] == 0].set_index(["network", "variant"])
+    keys = pd.MultiIndex.from_frame(untrained[["network", "variant"]])
+    share = 100 * untrained["response"] / first["response"].loc[keys].to_numpy()
+    draw_untrained(response, untrained.assign(share=share), "share")
+    draw_untrained(kernel, untrained, "alignment")
+    draw_trained(trained, results)
+    kernel.axhline(1, color="0.6", linewidth=0.9)
+    response.set(title="Before training: response", ylabel="% of the response to NAD 0")
+    kernel.set(title="Before training: kernel", ylabel="alignment (random labels: 1)")
+    trained.set(title="After training", ylabel="test accuracy (%)", ylim=(45, 102))
+    for panel in axes[0]:
+        panel.set_xticks(range(len(PLACES)), PLACES.values())
+        panel.set_xlabel("initial layer scale of ConvNeXt · controls", loc="left")
+        panel.axvline(4.5, color="0.8", linewidth=0.9)
+        panel.set_xlim(-0.5, len(PLACES) - 0.5)
+        panel.legend(frameon=False, loc="center")
+    title = f"NAD {DRAWN} before and after training"
+    caption = f"± standard deviation over networks · {explain_unfitted('hollow')}"
+    return style.finish(figure, title, caption)
+
+
 def main() -> None:
     """Measure untrained networks, train the others, and write both tables as they
     come."""
@@ -281,7 +361,9 @@ def main() -> None:
     make = functools.partial(planned, asked.networks)
     path = FOLDER / "results.csv"
     table = in_memory.complete(path, train_variant, jobs, make)
-    table.sort_values([*table.columns[:5]]).to_csv(path, index=False)
+    table = table.fillna({"variant": ""}).sort_values([*table.columns[:5]])
+    table.to_csv(path, index=False)
+    style.save(make_figure(table, untrained), FOLDER, "anatomy")
 
 
 if __name__ == "__main__":

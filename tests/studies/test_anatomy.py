@@ -2,7 +2,9 @@
 
 import functools
 
+import drawing
 import numpy as np
+import pandas as pd
 import pytest
 
 from studies import anatomy, in_memory
@@ -70,3 +72,34 @@ def test_a_table_that_grows_on_disk_knows_its_rows_after_a_restart(tmp_path):
         "lenet,,400,0.5",
         "lenet,scale=1,400,0.5",
     ]
+
+
+def test_the_figure_has_untrained_networks_beside_trained_ones():
+    """One scale, of which SGD fits one network of two, and LeNet as a control."""
+    untrained = pd.DataFrame(
+        [
+            ("convnext", "scale=0.1", 0, 0.4, 8.0, 1.0),
+            ("convnext", "scale=0.1", 1000, 0.1, 1.0, 0.5),
+            ("lenet", "", 0, 2.0, 1.2, 0.1),
+            ("lenet", "", 1000, 0.02, 0.5, 0.1),
+        ],
+        columns="network variant index response alignment alignment_std".split(),
+    )
+    results = pd.DataFrame(
+        [
+            ("convnext", "scale=0.1", "SGD", 1000, 0, 0.7, 0.6),
+            ("convnext", "scale=0.1", "SGD", 1000, 1, 1.0, 0.9),
+            ("convnext", "scale=0.1", "SGD", 400, 0, 1.0, 1.0),
+            ("lenet", "", "SGD with momentum", 1000, 0, 1.0, 0.5),
+        ],
+        columns="network variant optimiser index seed train_accuracy accuracy".split(),
+    )
+    response, kernel, trained = anatomy.make_figure(results, untrained).axes
+    points, _ = drawing.curves(response)["along NAD 1000"]
+    assert points == [[1, 25], [5, 1]]
+    points, whiskers = drawing.curves(kernel)["along NAD 0"]
+    assert points == [[1, 8], [5, 1.2]] and whiskers[0] == [1, 7, 9]
+    curves = drawing.curves(trained)
+    (sgd,), _ = curves["SGD"]
+    assert sgd == [pytest.approx(0.85), 75] and [sgd] in drawing.hollow(trained)
+    assert curves["SGD with momentum"][0] == [[5, 50]] and len(curves) == 2
