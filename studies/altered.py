@@ -159,9 +159,11 @@ def draw(table: pd.DataFrame, names: dict[str, str]) -> None:
             ]
             of_band = chosen.groupby("band")[column].agg(["mean", "std"]).loc[bands]
             look = look | {"markersize": 5, "linewidth": 1.3, "capsize": 2.5}
-            panel.errorbar(
-                range(len(bands)), of_band["mean"], of_band["std"], label=title, **look
-            )
+            of_band.insert(0, "x", range(len(bands)))
+            is_random = of_band.index == "random"
+            panel.errorbar(*of_band[~is_random].to_numpy().T, label=title, **look)
+            # No line joins it, as it is no further band.
+            panel.errorbar(*of_band[is_random].to_numpy().T, **look)
         ticks = [name.removeprefix("NADs ") for name in bands]
         panel.set_xticks(range(len(bands)), ticks, rotation=45, ha="right")
         panel.set(xlabel="altered NADs, or 128 random directions", ylabel=label_of_axis)

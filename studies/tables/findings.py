@@ -50,6 +50,16 @@ PREDICTORS = {
 DISAGREEMENTS = {"SGD": "three_networks", "AdamW": "adamw"}
 """Runs of `studies.controversial` by optimiser."""
 
+ALTERED = {"lenet": "LeNet", "resnet18_narrow": "⅛-width ResNet-18"}
+"""Networks of `studies.altered`."""
+
+ALTERATIONS = (
+    ("removed", "changed", 100, "removed: changed predictions (%)"),
+    ("removed", "changed_per_norm", 1, "removed: fraction changed ÷ norm removed"),
+    ("moved", "changed", 100, "moved: changed predictions (%)"),
+)
+"""Rows of `make_alterations`: alteration, column, its factor, and words."""
+
 LABELS = {
     "lenet": "LeNet",
     "lenet_strided": "LeNet with strides",
@@ -197,6 +207,24 @@ def describe_networks(networks: pd.DataFrame) -> str:
         networks: Rows of `studies.controversial`, of one network and direction.
     """
     return f"×{networks['response'].iloc[0]:.2g}: {describe_seeds(networks)}"
+
+
+def make_alterations() -> str:
+    """Make the table of predictions that change when a set of NADs is altered."""
+    table = read_run("altered/plain_images")
+    bands = [name for name in table["band"].unique() if not name.startswith("NAD ")]
+    rows = []
+    for architecture, network in ALTERED.items():
+        for alteration, column, factor, words in ALTERATIONS:
+            row = [f"{network}, {words}"]
+            for band in bands:
+                chosen = select(
+                    table, architecture=architecture, alteration=alteration, band=band
+                )
+                value = factor * chosen[column].mean()
+                row.append(f"{value:.0f}" if factor > 1 else f"{value:.1f}")
+            rows.append(row)
+    return format_table(["", *(band.removeprefix("NADs ") for band in bands)], rows)
 
 
 def make_families() -> str:

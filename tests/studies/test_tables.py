@@ -398,3 +398,19 @@ def test_hours_on_a_gpu_are_steps_times_milliseconds(root):
     assert poison == f"| `poison` | 104 | 2.03 | {eager} | {recorded} | – |"
     (pairs,) = [row for row in rows if "`linear_pairs`" in row]
     assert pairs.endswith("| MLP (100, 20) |"), "which no GPU has measured"
+
+
+def test_alterations_have_a_column_for_each_band_and_none_for_single_nads(folder):
+    columns = "architecture,seed,alteration,band,changed,changed_per_norm"
+    rows = []
+    for network in findings.ALTERED:
+        for alteration in ("removed", "moved"):
+            rows.append(f"{network},0,{alteration},NADs 0–127,0.5,0.7")
+            rows.append(f"{network},1,{alteration},NADs 0–127,0.7,0.9")
+            rows.append(f"{network},0,{alteration},random,0.1,0.2")
+            rows.append(f"{network},0,{alteration},NAD 0,0.9,0.9")
+    write(folder / "altered/plain_images/results.csv", columns, *rows)
+    head, _, removed, per_norm, moved, *_ = findings.make_alterations().splitlines()
+    assert head == "|  | 0–127 | random |"
+    assert removed == "| LeNet, removed: changed predictions (%) | 60 | 10 |"
+    assert per_norm.endswith("| 0.8 | 0.2 |") and moved.endswith("| 60 | 10 |")
