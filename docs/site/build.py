@@ -8,8 +8,7 @@ figure changed.
 import argparse
 import dataclasses
 import json
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -125,9 +124,6 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
         "lazy": lazy,
         "lazy_lines": figures.lazy_lines(lazy),
         "changed": lambda name: figures.changed(explorers["photographs"][name]),
-        "steps": mean_steps,
-        "mean_accuracy": mean_accuracy,
-        "normal_share": statistics.NormalDist().cdf,
         "wave": figures.wave,
         "direction": lambda file, name: figures.read_direction(folder / file, name),
         "by_images": lambda table: figures.by_images(rows_of(folder / table, {})),
@@ -149,17 +145,6 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
 def read_plan(run: Path) -> dict[str, Any]:
     """The plan of a kept run: its settings, and how its networks were trained."""
     return json.loads((run / "run.json").read_text(encoding="utf-8"))["plan"]
-
-
-def mean_accuracy(rows: Sequence[Mapping[str, Any]], index: int) -> float:
-    """The mean accuracy along a NAD."""
-    return statistics.mean(row["accuracy"] for row in rows if row["index"] == index)
-
-
-def mean_steps(rows: Sequence[Mapping[str, Any]], index: int) -> int:
-    """The mean number of steps until the training set is learned along a NAD."""
-    steps = [row["steps"] for row in rows if row["index"] == index]
-    return round(sum(steps) / len(steps))
 
 
 def read_files(*names: str) -> Markup:

@@ -33,6 +33,7 @@ MEASURED: Mapping[str, Sequence[Choice]] = {
         ("logreg", "LogReg", "linear classifier"),
     ],
     "nad_sweep": [
+        ("adamw_lenet_fitted", "LeNet, AdamW", "LeNet with AdamW"),
         ("lenet_momentum", "LeNet", "LeNet, long training"),
         (
             "resnet18_authors",
@@ -67,7 +68,6 @@ GROUPS: Mapping[str, Mapping[str, Sequence[Choice]]] = {
     },
     "nad_sweep": {
         "variants": [
-            ("adamw_lenet_fitted", "LeNet, AdamW", "LeNet with AdamW"),
             ("lenet_as_published", "LeNet", "LeNet, the papers’ training"),
             ("lenet_strided", "LeNet, stride for pooling", "LeNet with strides"),
         ],
@@ -125,6 +125,7 @@ def collect(runs: Runs) -> dict[str, dict[str, Any]]:
             for pair, cell in network["cells"].items()
         }
     explorers["fourier"]["ResNet-18, ¼ width"]["start"] = [6, 6]
+    explorers["sweep"]["LeNet with AdamW"]["start"] = 1000
     known = {network["key"]: network for network in runs["nads"][0].explorer}
     explorers["nads"] = {key: known[key] for key in NADS}
     return explorers

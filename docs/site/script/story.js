@@ -1,5 +1,7 @@
-/* The questions before chapters, the reader's choices in the address, and the table of contents that follows. */
+/* The NAD of chapter 4's finding, the questions before chapters, the reader's choices in the address, and the table of contents that follows. */
 const choices = new Map();
+$("sweep-slider").value = Math.log1p(Object.values(page.sweep)[0].start);
+$("sweep-slider").dispatchEvent(new Event("input"));
 function keep(name, value) {
   choices.set(name, value);
   history.replaceState(null, "", `#${[...choices].map(([key, text]) => `${key}=${encodeURIComponent(text)}`).join("&")}`);

@@ -60,7 +60,7 @@ function dense(inputs, outputs, uniform) {
   };
 }
 
-/* A convolution with filters of 3×3 and zero padding of one pixel. */
+/* A convolution with an even number of filters of 3×3, computed in pairs, and zero padding of one pixel. */
 function convolution(channels, filters, side, stride, uniform) {
   const weight = parameters(9 * channels * filters, 9 * channels, uniform);
   const bias = parameters(filters, 9 * channels, uniform), wide = side + 2, small = side / stride;
@@ -73,20 +73,23 @@ function convolution(channels, filters, side, stride, uniform) {
     forward(input) {
       for (let n = 0; n < input.length; n++) padded[inside[n]] = input[n];
       const w = weight.values;
-      for (let filter = 0; filter < filters; filter++) {
+      for (let filter = 0; filter < filters; filter += 2) {
         output.fill(bias.values[filter], filter * area, (filter + 1) * area);
+        output.fill(bias.values[filter + 1], (filter + 1) * area, (filter + 2) * area);
         for (let channel = 0; channel < channels; channel++) {
-          const k = 9 * (filter * channels + channel), [w0, w1, w2] = [w[k], w[k + 1], w[k + 2]];
-          const [w3, w4, w5] = [w[k + 3], w[k + 4], w[k + 5]], [w6, w7, w8] = [w[k + 6], w[k + 7], w[k + 8]];
+          const k = 9 * (filter * channels + channel), a0 = w[k], a1 = w[k + 1], a2 = w[k + 2];
+          const a3 = w[k + 3], a4 = w[k + 4], a5 = w[k + 5], a6 = w[k + 6], a7 = w[k + 7], a8 = w[k + 8];
+          const m = k + 9 * channels, b0 = w[m], b1 = w[m + 1], b2 = w[m + 2];
+          const b3 = w[m + 3], b4 = w[m + 4], b5 = w[m + 5], b6 = w[m + 6], b7 = w[m + 7], b8 = w[m + 8];
           let to = filter * area;
           for (let row = 0; row < small; row++) {
             let p = (channel * wide + stride * row) * wide;
             for (let column = 0; column < small; column++) {
-              const q = p + wide, r = q + wide;
-              output[to++] +=
-                w0 * padded[p] + w1 * padded[p + 1] + w2 * padded[p + 2] +
-                w3 * padded[q] + w4 * padded[q + 1] + w5 * padded[q + 2] +
-                w6 * padded[r] + w7 * padded[r + 1] + w8 * padded[r + 2];
+              const q = p + wide, r = q + wide, x0 = padded[p], x1 = padded[p + 1], x2 = padded[p + 2];
+              const x3 = padded[q], x4 = padded[q + 1], x5 = padded[q + 2], x6 = padded[r], x7 = padded[r + 1], x8 = padded[r + 2];
+              output[to] += a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3 + a4 * x4 + a5 * x5 + a6 * x6 + a7 * x7 + a8 * x8;
+              output[to + area] += b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3 + b4 * x4 + b5 * x5 + b6 * x6 + b7 * x7 + b8 * x8;
+              to++;
               p += stride;
             }
           }
