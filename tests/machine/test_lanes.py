@@ -120,6 +120,16 @@ def test_only_the_data_of_the_next_job_are_prepared_ahead():
     assert threading.current_thread() not in [thread for _, thread in prepared]
 
 
+def test_data_that_were_taken_are_not_kept():
+    """As the training sets of all networks in lanes would fill memory."""
+    made = []
+    (ahead,) = lanes.prepare_ahead(["a"], made.append)
+    ahead.take()
+    assert made == ["a"]
+    ahead.take()
+    assert made == ["a", "a"]
+
+
 def test_a_job_that_runs_out_of_memory_is_done_again_by_itself():
     results, log = run([job("a", 3), job("b", 2, fails="memory"), job("c", 2)])
     # b fails beside a; it is begun again when a and c are finished, and its second
