@@ -8,7 +8,6 @@ network's code keeps its own text, after one line that names the network and the
 
 import contextlib
 import importlib
-import math
 import sys
 import textwrap
 import types
@@ -17,10 +16,8 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from pipeline.project.errors import InputError, prefix_errors
-from pipeline.project.limits import free_memory
 from pipeline.training.loop import initialise
 from pipeline.training.shapes import Shape, as_text
 
@@ -29,9 +26,6 @@ OWN = Path("own")
 
 ROUNDING = 1e-4
 """Relative distance up to which outputs are equal."""
-
-COPIES = 8
-"""Copies of images that the checks need at once."""
 
 PASSES = 8
 """Most passes in which a parameter may get its gradient."""
@@ -44,28 +38,25 @@ JUMP = 0.2
 The first power iteration of `torch.nn.utils.spectral_norm` changes 99 of 100 networks
 by more."""
 
-PRODUCTS = {
-    *("mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "_trilinear"),
-    *("convolution", "sum"),
+LAYERS = {
+    *("Addmm", "Mm", "Bmm", "Baddbmm", "Mv", "Addmv", "Dot", "Convolution", "Sum"),
 }
-"""Functions that end a layer, as PyTorch's dispatcher names them."""
+"""Functions that end a layer, as autograd names them. A layer by hand ends in a sum."""
 
-RESHAPING = {
-    *("view", "unsafe_view", "reshape", "expand", "t", "transpose", "permute", "slice"),
-    *("select", "squeeze", "unsqueeze", "clone", "to_copy", "alias", "detach"),
-    *("as_strided", "cat", "stack", "local_scalar_dense"),
+LINEAR = {
+    *("Add", "Sub", "Rsub", "Mul", "Div", "Neg", "Mean", "AvgPool2D", "ToCopy"),
+    *("AdaptiveAvgPool2D", "NativeBatchNorm", "CudnnBatchNorm", "View", "UnsafeView"),
+    *("ReshapeAlias", "AsStrided", "Expand", "Repeat", "T", "Transpose", "Permute"),
+    *("Squeeze", "Unsqueeze", "Slice", "Select", "Split", "Unbind", "Index", "Gather"),
+    *("IndexSelect", "Clone", "Alias", "Cat", "Stack", "ViewAsReal"),
 }
-"""Functions that a message does not name, since they only move values."""
+"""Functions after a layer that are linear, in eval mode."""
 
-SHIFT = 1e6
-"""Size of the noise that is added to the result of such a product."""
-
-LAST = 64
-"""Number of products, from the last one, one of which must move the outputs linearly.
-The very last one may be that of a gate, or of outputs that are not returned."""
-
-BEND = 0.1
-"""Relative size of changes that count as none, since logits are only rounded."""
+SQUASHING = {
+    *("Sigmoid", "Tanh", "Softmax", "LogSoftmax", "Hardtanh", "Hardsigmoid", "Clamp"),
+    *("Atan", "Erf", "NativeLayerNorm"),
+}
+"""Functions that leave logits in a range, or with one length for all images."""
 
 Build = Callable[[int], nn.Module]
 
@@ -221,17 +212,8 @@ def noise(count: int, shape: Shape, seed: int = 0) -> Tensor:
         count: Number of images.
         shape: (C, H, W) of one image.
         seed: Seed of the noise.
-
-    Raises:
-        InputError: If they do not fit into memory.
     """
     channels, height, width = shape
-    if COPIES * 4 * count * math.prod(shape) > free_memory():
-        raise InputError(
-            f"inputs of {as_text(shape)} do not fit into memory; give a smaller shape",
-            "out-of-range",
-            shape=shape,
-        )
     generator = torch.Generator().manual_seed(seed)
     images = torch.randn(count, height, width, channels, generator=generator)
     return images.movedim(3, 1)
@@ -275,7 +257,8 @@ def run(
                 )
         if output.is_complex():
             raise InputError(
-                "it returns complex numbers; return real ones, such as their sizes",
+                "it returns complex numbers; return real ones, such as their absolute "
+                "values",
                 "network-output",
             )
     return output.float()
@@ -379,6 +362,7 @@ def check(
             check_eval_mode(first, x, output)
             check_batch(first, shape, 2)
             check_same_function(same, x, output)
+        notices += check_end(same, x)
         notices += check_training(first, x, output)
     return [f"{name} {text}" for text in notices]
 
@@ -538,7 +522,7 @@ def check_batch(network: nn.Module, shape: Shape, count: int) -> None:
         count: Number of copies.
 
     Raises:
-        InputError: If it has not.
+        InputError: If the outputs differ.
     """
     x = noise(2, shape).to(next(network.parameters()).device)
     pair = run(network, x)
@@ -593,15 +577,12 @@ def check_training(network: nn.Module, x: Tensor, output: Tensor) -> list[str]:
     x = x.clone().requires_grad_()
     after = run(network.eval(), x)
     check_leaves(network, train_output, after)
-    notices = check_end(network, x, after)
     check_derivatives(train_output, after, x)
     check_jump(network, images, x, output, after)
     constant = find_untrained(network, images)
-    if constant:
-        notices.append(
-            f"may not train {_some(constant)}, which got no gradient at noise"
-        )
-    return notices
+    if not constant:
+        return []
+    return [f"may not train {_some(constant)}, which got no gradient at noise"]
 
 
 def find_untrained(network: nn.Module, images: Tensor) -> list[str]:
@@ -692,21 +673,38 @@ def _leaves(output: Tensor) -> dict[int, Tensor]:
     return leaves
 
 
-def check_end(network: nn.Module, x: Tensor, output: Tensor) -> list[str]:
+def check_end(network: nn.Module, x: Tensor) -> list[str]:
     """Check that outputs (N, outputs) are logits.
 
     Args:
-        network: Network in eval mode.
+        network: Network in eval mode, of which only this check has a use.
         x: Images.
-        output: Outputs at x.
 
     Returns:
-        Sentences on outputs that are not linear in the last product, and on a last
+        Sentences on functions after the last layer that are not linear, and on a last
         linear layer that starts at zero.
+
+    Raises:
+        InputError: If one of `SQUASHING` is applied after the last layer.
     """
     notices = []
-    if output.dim() == 2:
-        notices += _find_bend(network, x)
+    for weight in network.parameters():
+        weight.requires_grad = False  # the graph then has what depends on images
+    output = run(network, x.clone().requires_grad_())
+    functions = _functions_after_last_layer(output) if output.dim() == 2 else []
+    names = ", ".join(functions)
+    if SQUASHING.intersection(functions):
+        raise InputError(
+            f"its outputs are squashed or normalised after its last layer ({names}), "
+            "and training and NADs need the values before this; leave it out",
+            "network-end",
+            functions=names,
+        )
+    if functions:
+        notices.append(
+            f"applies {names} after its last layer, which is not linear; if its "
+            "outputs are meant to be logits, leave it out"
+        )
     last = None
     for key, module in network.named_modules():
         if isinstance(module, nn.Linear):
@@ -718,95 +716,27 @@ def check_end(network: nn.Module, x: Tensor, output: Tensor) -> list[str]:
     return notices
 
 
-class _Products(TorchDispatchMode):
-    """A pass in which noise is added to the result of one product.
+def _functions_after_last_layer(output: Tensor) -> list[str]:
+    """Return the functions that are not linear between the last layer and the output.
 
-    Attributes:
-        count: Number of products.
-        functions: Functions after the last product, by name.
-    """
-
-    def __init__(self, shifted: int = -1, part: float = 0.0) -> None:
-        """Add noise to the product with a number, of a part of `SHIFT`."""
-        super().__init__()
-        self.shifted = shifted
-        self.part = part
-        self.count = 0
-        self.functions: list[str] = []
-
-    def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
-        result = function(*arguments, **(keywords or {}))
-        name = function.overloadpacket.__name__
-        if name not in PRODUCTS:
-            if name.strip("_") not in RESHAPING:
-                self.functions.append(name.strip("_"))
-            return result
-        if self.count == self.shifted:
-            generator = torch.Generator().manual_seed(0)
-            shift = self.part * torch.randn(result.shape, generator=generator)
-            size = SHIFT
-            if result.is_floating_point():
-                size = min(size, torch.finfo(result.dtype).max / 100)
-            result = result + (size * shift).to(result)
-        self.count += 1
-        self.functions.clear()
-        return result
-
-
-def _sum_to_one(values: Tensor) -> bool:
-    """Return whether the values (N, outputs) of every image add up to 1."""
-    return bool((values.sum(1) - 1).abs().max() < ROUNDING)
-
-
-@torch.no_grad()
-def _find_bend(network: nn.Module, x: Tensor) -> list[str]:
-    """Return a sentence on outputs that are linear in the result of no last product.
+    They are found up to the first function of two values that depend on the image, such
+    as an expert's output times its gate.
 
     Args:
-        network: Network in eval mode.
-        x: Images.
-
-    Raises:
-        InputError: If noise in the last product that moves the outputs leaves them in a
-            range, as before sigmoid, or if they are probabilities or their logarithms.
+        output: Outputs whose graph has only what depends on the images.
     """
-    with _Products() as products:
-        output = run(network, x)
-    has_moved = False
-    is_squashed = _sum_to_one(output)
-    if output.shape[1] > 1:  # of one output, it would be any small one
-        is_squashed |= _sum_to_one(output.exp())
-    for number in reversed(range(max(0, products.count - LAST), products.count)):
-        outputs = []
-        for part in (-1, 1, 3):
-            with _Products(number, part):
-                outputs.append(run(network, x).double())
-        negative, positive, large = outputs
-        if torch.equal(negative, large):
-            continue
-        bend = (large - 2 * positive + negative).norm()
-        if bend < BEND * (large - negative).norm():
-            return []
-        if not has_moved:
-            growth = (large - positive).norm()
-            is_squashed |= bool(growth <= BEND * (positive - negative).norm())
-        has_moved = True
-    if not has_moved:
-        is_squashed = torch.equal(output[:1], output[1:])
-        if not is_squashed:  # the products of the outputs are far from the last one
-            return []
-    names = ", ".join(dict.fromkeys(products.functions))
-    if is_squashed:
-        raise InputError(
-            f"its outputs are squashed or normalised after its last layer ({names}), "
-            "and training and NADs need the values before this; leave it out",
-            "network-end",
-            functions=names,
-        )
-    return [
-        f"applies {names} after its last layer, which is not linear; if its outputs "
-        "are meant to be logits, leave it out"
-    ]
+    functions = []
+    node = output.grad_fn
+    while node is not None:
+        name, _, number = type(node).__name__.partition("Backward")
+        if name in LAYERS or not number:  # other people's functions have no number
+            break
+        inputs = [edge for edge, _ in node.next_functions if edge is not None]
+        is_alone = len(inputs) == 1
+        if name not in LINEAR and is_alone or name == "Div" and not is_alone:
+            functions.insert(0, name)
+        node = inputs[0] if is_alone else None
+    return functions
 
 
 @torch.no_grad()

@@ -76,16 +76,12 @@ def _try_custom(specification: Specification, shape: Shape, outputs: int) -> lis
 
 def _find_slow_norms(import_path: str, network: nn.Module, steps: float) -> list[str]:
     """Return a sentence on batch norms that are too slow for a short training."""
-    slowest = 1
-    for norm in custom.batch_norms(network).values():
-        if norm.momentum is not None:
-            slowest = min(slowest, norm.momentum)
-    lag = (1 - slowest) ** steps
+    momenta = [norm.momentum or 1 for norm in custom.batch_norms(network).values()]
+    lag = (1 - min(momenta, default=1)) ** steps
     if lag <= LAG:
         return []
     return [
-        f"of the running statistics of {import_path}'s batch norms (momentum "
-        f"{slowest:g}) {lag:.0%} are still their initial values after {steps:,} "
-        "training steps, so test accuracy may be at chance; a larger momentum or more "
-        "epochs help"
+        f"of the running statistics of {import_path}'s batch norms, {lag:.0%} are "
+        f"still their initial values after {steps:,} training steps, so test accuracy "
+        "may be at chance; a larger momentum or more epochs help"
     ]

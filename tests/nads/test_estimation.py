@@ -310,12 +310,6 @@ def test_a_seed_may_be_of_any_size():
     assert estimate(make_small, SHAPE, 4, seed=2**70).networks == 4
 
 
-@pytest.mark.parametrize("shape", [(1, 2**31, 1), (1, 10**30, 8)])
-def test_inputs_that_fit_into_no_memory_are_refused(shape):
-    with refused("out-of-range", shape=shape):
-        estimate(make_small, shape, 4)
-
-
 @pytest.mark.parametrize("estimand", ["secant", "gradient"])
 @pytest.mark.parametrize(
     "make_context",
