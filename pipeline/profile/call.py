@@ -56,40 +56,30 @@ def profile(
     0
     """
     size = "x".join(map(str, arguments.input_shape(shape)))
-    words = [f"--input={size}"]
-    words.append(f"--minutes={arguments.positive_number('minutes', minutes)}")
-    words.append(f"--lr={arguments.positive_number('lr', lr)}")
-    with prefix_errors("images, output and options: ", TypeError):
-        if images is not None:
-            words.append(f"--images={os.fspath(images)}")
-        if output is not None:
-            words.append(f"--output={os.fspath(output)}")
-        names = [f"{name}={json.dumps(value)}" for name, value in options.items()]
+    words = [f"--input={size}", f"--minutes={minutes}", f"--lr={lr}", "--json"]
+    if images is not None:
+        words.append(f"--images={images}")
+    if output is not None:
+        words.append(f"--output={output}")
+    with prefix_errors("options: ", TypeError):
+        words += [f"{name}={json.dumps(value)}" for name, value in options.items()]
     with tempfile.TemporaryDirectory() as folder:
         if isinstance(network, nn.Module):
             file = f"{folder}/network.safetensors"
-            state = network.state_dict()
-            weights = {
-                name: value.contiguous().clone() for name, value in state.items()
-            }
-            safetensors.torch.save_file(weights, file)
+            safetensors.torch.save_model(network, file)
             words.append(f"--weights={file}")
             network = type(network)
-        name = network if isinstance(network, str) else _import_path(network)
-        return _run_command([name, *names, *words, "--json"])
+        return _run_command([_name(network), *words])
 
 
-def _import_path(network: Callable[..., nn.Module]) -> str:
-    """Return `module:name` of a class or function."""
-    module = getattr(network, "__module__", None)
-    name = getattr(network, "__qualname__", None)
-    if not callable(network) or module is None or name is None:
-        raise InputError(
-            f"a network is a name, a class, a function or a module, not a "
-            f"{type(network).__name__}",
-            "wrong-type",
-        )
-    if module == "__main__" or not name.isidentifier():
+def _name(network: str | Callable[..., nn.Module]) -> str:
+    """Return a network's name on the command line, `module:name` for a class."""
+    if isinstance(network, str):
+        return network
+    with prefix_errors("a network has a name or is in a file: ", AttributeError):
+        module = network.__module__
+        name = network.__qualname__
+    if module == "__main__":
         raise InputError(
             f"{name} is defined in this program itself; put it into a file such as "
             "my_networks.py and import it, as other processes import it too",
@@ -102,24 +92,17 @@ def _import_path(network: Callable[..., nn.Module]) -> str:
 def _run_command(words: list[str]) -> dict[str, Any]:
     """Run the command, passing on what it prints, and return its results."""
     folders = [str(code.PACKAGE.parent), *filter(None, sys.path)]
-    command = [sys.executable, "-P", "-m", "pipeline.profile", *words]
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as results:
-        process = subprocess.Popen(
-            command,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(folders)},
-            stdout=results,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        with process:
-            lines = []
-            for line in process.stderr:
-                lines.append(line.rstrip())
-                if not line.startswith("error: "):
-                    print(line, end="", file=sys.stderr, flush=True)
-        if process.returncode:
-            errors = [line for line in lines if line.startswith("error: ")]
-            message = "\n".join(errors or lines[-1:]).replace("error: ", "")
-            raise InputError(message, "failed-jobs")
-        results.seek(0)
-        return json.load(results)
+    message = "the process was killed"
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "pipeline.profile", *words],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(folders)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        for message in process.stderr:
+            print(message, end="", file=sys.stderr, flush=True)
+        results = process.stdout.read()
+    if process.returncode:
+        raise InputError(message.strip().removeprefix("error: "), "failed-jobs")
+    return json.loads(results)
