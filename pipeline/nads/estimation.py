@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import math
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
@@ -365,8 +364,8 @@ def run_in_process(sampler: Sampler, numbers: Iterable[int]) -> Results:
         yield number, sampler(number)
 
 
-def _check_device(device: object) -> str:
-    """Return the name of a device after a try.
+def _device_name(device: object) -> str:
+    """Return the name of a device that can be used.
 
     Args:
         device: What PyTorch takes for a device.
@@ -374,17 +373,10 @@ def _check_device(device: object) -> str:
     Raises:
         InputError: If it cannot be used.
     """
-    try:
-        value = torch.zeros(1, device="" if device is None else device)
+    reasons = (AssertionError, RuntimeError, TypeError)
+    with prefix_errors("device: ", *reasons, kind="missing-device"):
+        value = torch.zeros(1, device=device)
         value.item()  # the device meta has no values
-    except (AssertionError, RuntimeError, TypeError) as error:
-        reason = textwrap.shorten(str(error), 150)
-        raise InputError(
-            f"the device {device!r} cannot be used ({reason}); choose 'cpu', or a GPU "
-            "that PyTorch finds",
-            "missing-device",
-            name=device,
-        ) from None
     return str(value.device)
 
 
@@ -450,7 +442,7 @@ def estimate(
             f"Net()`, not a {kind}",
             "wrong-type",
         )
-    device = _check_device(device)
+    device = _device_name(device)
     if device != "cpu":  # as in the pipeline, since TF32 rounds to three digits
         torch.backends.cudnn.allow_tf32 = False
     step = arguments.number("step", step)

@@ -264,13 +264,10 @@ def run(
     return output.float()
 
 
-def batch_norms(network: nn.Module) -> dict[str, nn.Module]:
-    """Return a network's batch-norm layers by name."""
-    norms = {}
-    for name, module in network.named_modules():
-        if isinstance(module, nn.modules.batchnorm._BatchNorm):
-            norms[name] = module
-    return norms
+def batch_norms(network: nn.Module) -> list[nn.Module]:
+    """Return a network's batch-norm layers."""
+    kind = nn.modules.batchnorm._BatchNorm
+    return [module for module in network.modules() if isinstance(module, kind)]
 
 
 def needs_contiguous(
@@ -385,11 +382,7 @@ def check_precision(network: nn.Module) -> None:
 
 def _state(network: nn.Module) -> dict[str, Tensor]:
     """Return all parameters and persistent buffers by name."""
-    state = dict(network.named_parameters()) | network.state_dict()
-    for key, value in state.items():
-        if nn.parameter.is_lazy(value):
-            raise InputError(_late_weights([key]), "network-weights")
-    return state
+    return dict(network.named_parameters()) | network.state_dict()
 
 
 def _differences(a: nn.Module, b: nn.Module) -> set[str]:
@@ -460,30 +453,17 @@ def check_first_pass(
     Returns:
         The outputs.
     """
-    parameters = dict(network.named_parameters())
-    names = set(network.state_dict())
+    names = _state(network).keys()
     output = run(network, x, output_shape)
-    if torch.get_default_dtype() != torch.float32:
+    if late := _state(network).keys() - names:
         raise InputError(
-            "its forward pass sets PyTorch's default dtype for all networks",
-            "network-state",
+            f"its first forward pass creates {_some(late)}, which neither the seed nor "
+            "training reaches; make all parameters and buffers in the constructor",
+            "network-weights",
         )
-    late = set(network.state_dict()) - names
-    for key, parameter in network.named_parameters():
-        if parameter is not parameters.get(key):
-            late.add(key)
-    if late:
-        raise InputError(_late_weights(late), "network-weights")
     if not output.isfinite().all():
         raise InputError("its outputs at noise are not finite", "not-finite")
     return output
-
-
-def _late_weights(names: Iterable[str]) -> str:
-    return (
-        f"its first forward pass creates {_some(names)}, which neither the seed nor "
-        "training reaches; make all parameters and buffers in the constructor"
-    )
 
 
 def check_eval_mode(network: nn.Module, x: Tensor, output: Tensor) -> None:
@@ -530,15 +510,11 @@ def check_batch(network: nn.Module, shape: Shape, count: int) -> None:
     copies = run(network, x[1:].repeat(count, 1, 1, 1), pair.shape[1:])
     if _equal(alone, pair) and _equal(alone[1:].expand_as(copies), copies):
         return
-    message = (
-        "its output for an image in eval mode depends on the other images of the batch"
+    raise InputError(
+        "its output for an image in eval mode depends on the other images of the "
+        "batch, as after a batch norm without running statistics",
+        "network-batch",
     )
-    norms = []
-    for key, norm in batch_norms(network).items():
-        if norm.running_mean is None:
-            message += f"; the batch norm {key} has no running statistics"
-            norms.append(key)
-    raise InputError(message, "network-batch", norms=norms)
 
 
 def check_same_function(same: nn.Module, x: Tensor, output: Tensor) -> None:
@@ -570,7 +546,7 @@ def check_training(network: nn.Module, x: Tensor, output: Tensor) -> list[str]:
     Returns:
         A sentence for each property that may be intended.
     """
-    for norm in batch_norms(network).values():
+    for norm in batch_norms(network):
         norm.momentum = 0.0  # so that passes in train mode keep its running statistics
     images = 2 * x + 1
     train_output = run(network.train(), images, output.shape[1:])
