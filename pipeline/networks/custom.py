@@ -454,8 +454,13 @@ def check_first_pass(
         The outputs.
     """
     names = _state(network).keys()
+    parameters = set(network.parameters())
     output = run(network, x, output_shape)
-    if late := _state(network).keys() - names:
+    late = _state(network).keys() - names
+    for key, parameter in network.named_parameters():
+        if parameter not in parameters:
+            late.add(key)
+    if late:
         raise InputError(
             f"its first forward pass creates {_some(late)}, which neither the seed nor "
             "training reaches; make all parameters and buffers in the constructor",

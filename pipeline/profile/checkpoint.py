@@ -104,14 +104,16 @@ def measure(
     network = networks.build(specification, shape[0], classes, 0)
     notices = [*source.notices, *load(network, stored, weights)]
     x, labels = _choose_images(source, shape[0], device)
-    answers = loop.logits(network, x).cpu().argmax(1).numpy()
+    logits = loop.logits(network, x).cpu()
+    answers = logits.argmax(1).numpy()
     count = max(UNTRAINED, VALUES // (math.prod(shape) * classes))
     some = x[:: math.ceil(len(x) / count)]  # images are sorted by content
     after = _response((network, part) for part in some.split(loop.BATCH))
-    if not math.isfinite(after.mean):
+    if not (logits.isfinite().all() and math.isfinite(after.mean)):
         raise InputError(
-            f"the gradients of {weights} at these images are not finite; look for "
-            "weights that are not, or give the images with which it was trained",
+            f"the outputs or gradients of {weights} at these images are not finite; "
+            "look for weights that are not, or give the images with which it was "
+            "trained",
             "not-finite",
         )
     untrained = []
@@ -168,16 +170,11 @@ def read_weights(path: str) -> Weights:
     """
     try:
         return safetensors.torch.load_file(path)
-    except OSError as error:
+    except (OSError, safetensors.SafetensorError) as error:
         raise InputError(
-            f"--weights {path} cannot be read: {error}", "unreadable-file", path=path
-        ) from None
-    except safetensors.SafetensorError as error:
-        raise InputError(
-            f"--weights {path} is not a safetensors file ({error}); where you can load "
-            "the network, write one with `safetensors.torch.save_file({name: "
-            "value.contiguous().clone() for name, value in "
-            "network.state_dict().items()}, 'weights.safetensors')`",
+            f"--weights {path} cannot be read as a safetensors file ({error}); where "
+            "you can load the network, write one with "
+            "`safetensors.torch.save_model(network, 'weights.safetensors')`",
             "unreadable-file",
             path=path,
         ) from None

@@ -89,11 +89,6 @@ class LateHead(Net):
         return self.head(self.features(x))
 
 
-class Lazy(Net):
-    def prepare(self, channels, outputs):
-        self.last = nn.LazyLinear(outputs)
-
-
 class FirstImages(Net):
     mean = None
 
@@ -289,7 +284,6 @@ REFUSED = [
     (DrawnByNumPy, "network-seed"),
     (SeedOfItsOwn, "network-seed"),
     (Counted, "network-weights"),
-    (Lazy, "network-code"),
     (LateHead, "network-weights"),
     (returning(lambda y: (-y.abs()).log()), "not-finite"),
     (Potential, "network-state"),
@@ -318,7 +312,6 @@ REFUSED = [
 @pytest.mark.filterwarnings(
     "ignore:None of the inputs have requires_grad:UserWarning",
     "ignore:.*spectral_norm.*is deprecated:FutureWarning",
-    "ignore:Lazy modules are a new feature:UserWarning",
 )
 @pytest.mark.parametrize(("make", "kind"), REFUSED)
 def test_a_network_that_gives_wrong_numbers_is_refused(make, kind):

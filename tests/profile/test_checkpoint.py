@@ -95,8 +95,10 @@ def test_weights_of_zero_have_no_response(images, network, weights):
         assert gallery.pictures(zeros, ["×0", "×0"], shape).axes
 
 
-def test_weights_that_are_nan_are_refused(images, network, weights):
-    save_multiple(network, np.nan, weights)
+@pytest.mark.parametrize("name", ["1.weight", "1.bias"])
+def test_weights_that_are_nan_are_refused(name, images, network, weights):
+    network.state_dict()[name].fill_(np.nan)
+    save_multiple(network, 1.0, weights)
     with refused("not-finite"):
         measure(LINEAR, SHAPE, weights, str(images))
 
@@ -124,7 +126,7 @@ def test_a_pickle_is_refused_and_never_read(tmp_path):
     torch.save({"weight": Code()}, tmp_path / "code.pt")
     (tmp_path / "text.pt").write_text("version https://git-lfs.github.com/spec/v1")
     torch.save({"weight": torch.ones(1)}, tmp_path / "weights.pt")
-    for name in ("code.pt", "text.pt", "none.pt", "weights.pt"):
+    for name in ("code.pt", "text.pt", "none.pt", "weights.pt", "."):
         path = str(tmp_path / name)
         with refused("unreadable-file", path=path):
             checkpoint.read_weights(path)
