@@ -348,7 +348,7 @@ def check(
     same = build(0)
     different = build(1)
     with prefix_errors(f"{name}: "), usual_defaults():
-        check_precision(first)
+        check_weights(first)
         check_seed(first, same, different)
         notices = find_fixed(first, different)
         for network in (first, same):
@@ -364,13 +364,20 @@ def check(
     return [f"{name} {text}" for text in notices]
 
 
-def check_precision(network: nn.Module) -> None:
-    """Check that weights to be trained have at least four bytes.
+def check_weights(network: nn.Module) -> None:
+    """Check that weights have values, and those to be trained at least four bytes.
 
     Differences between outputs, and so secants, are lost in the rounding of smaller
     types.
     """
     for key, weight in network.named_parameters():
+        if nn.parameter.is_lazy(weight):
+            raise InputError(
+                f"the weights {key} have no values before the first forward pass; give "
+                "their layer all its sizes",
+                "network-weights",
+                name=key,
+            )
         if weight.requires_grad and weight.itemsize < 4:
             raise InputError(
                 f"the weights {key} are {weight.dtype}; leave them float32 and set "
@@ -489,7 +496,8 @@ def check_eval_mode(network: nn.Module, x: Tensor, output: Tensor) -> None:
     if not _equal(run(network, x, seed=1), output):
         raise InputError(
             "its outputs in eval mode are random; give dropout "
-            "`training=self.training`, and add noise only in train mode",
+            "`training=self.training`, add noise only in train mode, and make layers "
+            "in the constructor",
             "network-random",
         )
 
@@ -516,8 +524,7 @@ def check_batch(network: nn.Module, shape: Shape, count: int) -> None:
     if _equal(alone, pair) and _equal(alone[1:].expand_as(copies), copies):
         return
     raise InputError(
-        "its output for an image in eval mode depends on the other images of the "
-        "batch, as after a batch norm without running statistics",
+        "its output for an image in eval mode depends on the other images of the batch",
         "network-batch",
     )
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import threadpoolctl
 import torch
-from ruamel.yaml import YAML
+from ruamel.yaml import YAML, YAMLError
 
 from pipeline import __version__, networks
 from pipeline.experiments.plan import Plan
@@ -37,7 +37,7 @@ from pipeline.networks import Shape, Specification, own
 from pipeline.networks.dry_run import dry_run
 from pipeline.profile import checkpoint, page, plan, work
 from pipeline.project import command
-from pipeline.project.errors import InputError, notice, one_sentence
+from pipeline.project.errors import InputError, notice, one_sentence, prefix_errors
 from pipeline.report.labels import label
 from pipeline.training.loop import BATCH
 
@@ -59,13 +59,17 @@ def parse_networks(words: list[str], shape: Shape) -> dict[str, Specification]:
     for word in words:
         name, equals, value = word.partition("=")
         if equals and entries:
-            entries[-1][name] = YAML(typ="safe").load(value)
+            try:
+                entries[-1][name] = YAML(typ="safe").load(value)
+            except YAMLError:
+                raise InputError(f"{word}: the value is not YAML", "value") from None
         else:
             entries.append({"network": word})
     architectures = {}
     for entry in entries:
         specification = networks.specification(entry)
-        name = re.sub(r"[^\w.]+", "-", label(specification, shape)).strip("-")
+        with prefix_errors(f"{entry}: ", ValueError):
+            name = re.sub(r"[^\w.]+", "-", label(specification, shape)).strip("-")
         if name in architectures:  # old:Net and new:Net
             name += "-" + specification["network"].partition(":")[0]
         architectures[name] = specification

@@ -128,6 +128,8 @@ def test_a_trained_network_has_a_part_of_the_page(folder):
     [
         (("width=2", "lenet"), "unknown-name"),
         (("lenet", "2side=8"), "value"),
+        (("lenet", "side=[1"), "value"),
+        (("resnet18", "width=wide"), "value"),
         (("logreg", "my_networks:Small"), "network-code"),  # reads 8×8 pixels
         (("my_networks:lazy",), "network-weights"),
         (("logreg", "lenet", "--weights", "w", "--images", "i"), "conflict"),
