@@ -77,8 +77,9 @@ def test_a_class_and_a_trained_module_have_a_profile_also_after_edits(
     ],
 )
 def test_what_the_command_refuses_the_call_refuses(values, folder):
-    with refused("failed-jobs"):
+    with pytest.raises(InputError) as caught:
         profile(**{"network": "logreg", "side": 4} | OPTIONS | values)
+    assert caught.value.kind == "failed-jobs"
 
 
 @pytest.mark.slow
