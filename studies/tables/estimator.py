@@ -243,7 +243,7 @@ def make_initial_scales() -> str:
             f"{100 * last['response'] / first['response']:.0f}",
             f"{last['alignment']:.2f} ± {last['alignment_std']:.2f}",
         ]
-        for optimiser in ("SGD", "AdamW"):
+        for optimiser in ("SGD", "SGD with momentum", "AdamW"):
             chosen = trained["variant"] == variant
             chosen &= trained["optimiser"] == optimiser
             row.append(describe_seeds(trained[chosen]) if any(chosen) else "–")
@@ -253,6 +253,7 @@ def make_initial_scales() -> str:
         "untrained response, % of NAD 0's",
         "kernel alignment",
         "SGD, %",
+        "with momentum, %",
         "AdamW, %",
     ]
     return format_table(columns, rows)

@@ -53,6 +53,15 @@ DISAGREEMENTS = {"SGD": "three_networks", "AdamW": "adamw"}
 ALTERED = {"lenet": "LeNet", "resnet18_narrow": "⅛-width ResNet-18"}
 """Networks of `studies.altered`."""
 
+BLIND_SPOTS = (
+    ("LeNet with strides", "lenet_strided", None, "does not read these pixels"),
+    ("LeNet", "lenet", None, "averages the pattern away"),
+    ("ConvNeXt", "convnext", "scale=1e-06", "starts at nearly nothing"),
+    ("ConvNeXt, layer scale 1", "convnext", "scale=1", "(control)"),
+)
+"""Rows of `make_blind_spots`: label, network and variant of `studies.anatomy`, and the
+reason."""
+
 ALTERATIONS = (
     ("removed", "changed", 100, "removed: changed predictions (%)"),
     ("removed", "changed_per_norm", 1, "removed: fraction changed ÷ norm removed"),
@@ -198,6 +207,26 @@ def make_disagreements() -> str:
         "the other network along its own NAD of nearest response",
     ]
     return format_table(columns, rows)
+
+
+def make_blind_spots() -> str:
+    """Make the table of why networks fail along their NAD 1000."""
+    run = "anatomy/initial_scale"
+    rows = []
+    for label, network, variant, reason in BLIND_SPOTS:
+        untrained = read_run(f"{run}/response.csv", network=network)
+        trained = read_run(run, network=network, index=1000)
+        if variant is not None:
+            untrained = select(untrained, variant=variant)
+            trained = select(trained, variant=variant)
+        responses = untrained.set_index("index")["response"]
+        row = [label, reason, f"{100 * responses[1000] / responses[0]:.1f}"]
+        for optimiser in ("SGD", "SGD with momentum", "AdamW"):
+            chosen = trained[trained["optimiser"] == optimiser]
+            row.append("–" if chosen.empty else describe_seeds(chosen))
+        rows.append(row)
+    columns = ["network", "reason", "untrained response, % of NAD 0's"]
+    return format_table([*columns, "SGD, %", "with momentum, %", "AdamW, %"], rows)
 
 
 def describe_networks(networks: pd.DataFrame) -> str:

@@ -39,6 +39,7 @@ TABLES = {
     "zeroed channels": details.make_zeroed,
     "ResNet-18 pairs": details.make_resnet_pairs,
     "images or NAD": details.make_images_or_nad,
+    "blind spots": findings.make_blind_spots,
     "alterations": findings.make_alterations,
     "families": findings.make_families,
     "maps": findings.make_maps,

@@ -384,8 +384,30 @@ def test_initial_scales_have_what_was_measured_before_training_and_after(folder)
     ]
     write(run / "results.csv", columns, *trained)
     _, _, first, *_, last = estimator.make_initial_scales().splitlines()
-    assert first == "| 1 | 10 | 0.97 ± 0.10 | 99.8 | – |"
-    assert last == "| 1e-06 | 10 | 0.97 ± 0.10 | – | – |"
+    assert first == "| 1 | 10 | 0.97 ± 0.10 | 99.8 | – | – |"
+    assert last == "| 1e-06 | 10 | 0.97 ± 0.10 | – | – | – |"
+
+
+def test_blind_spots_are_told_apart_by_optimisers(folder, monkeypatch):
+    spots = (("LeNet", "lenet", None, "a"), ("ConvNeXt", "convnext", "scale=1", "b"))
+    monkeypatch.setattr(findings, "BLIND_SPOTS", spots)
+    run = folder / "anatomy/initial_scale"
+    untrained = ["lenet,,0,0.8", "lenet,,1000,0.004"]
+    for scale in ("0.1", "1"):
+        untrained.append(f"convnext,scale={scale},0,{scale}")
+        untrained.append(f"convnext,scale={scale},1000,0.1")
+    write(run / "response.csv", "network,variant,index,response", *untrained)
+    columns = "network,variant,optimiser,index,seed,train_accuracy,accuracy"
+    trained = [
+        "lenet,,SGD,1000,0,0.7,0.5",
+        "lenet,,SGD,400,0,1,1",
+        "convnext,scale=1,AdamW,1000,0,1,0.998",
+        "convnext,scale=0.1,AdamW,1000,0,1,0.7",
+    ]
+    write(run / "results.csv", columns, *trained)
+    _, _, lenet, convnext = findings.make_blind_spots().splitlines()
+    assert lenet == "| LeNet | a | 0.5 | 50.0 (training 70) | – | – |"
+    assert convnext == "| ConvNeXt | b | 10.0 | – | – | 99.8 |"
 
 
 def test_hours_on_a_gpu_are_steps_times_milliseconds(root):
