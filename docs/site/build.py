@@ -16,7 +16,7 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
-from docs.site import figures
+from docs.site import engine, figures
 from pipeline.project.errors import one_sentence
 from pipeline.render import PARTS, save
 from pipeline.report import nads, run
@@ -37,10 +37,6 @@ CHAPTERS = (
     "beyond",
     "yours",
 )
-
-# Code of the networks that train in the browser: for its workers, and for the page
-# itself.
-ENGINE = ("training/network.js", "training/nads.js", "training/worker.js")
 
 SCRIPTS = (
     "training/training.js",
@@ -160,7 +156,7 @@ def compose_article(environment: jinja2.Environment) -> str:
         "article.html.j2",
         CHAPTERS,
         article_style=read_files("article.css"),
-        training_engine=read_files(*ENGINE),
+        training_engine=Markup(engine.compose_engine(engine.read_kernel())),
         article_script=read_files(*SCRIPTS),
     )
 

@@ -6,10 +6,9 @@
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-TRAINING = Path(__file__).parent / "training"
+from docs.site.engine import compose_engine, read_kernel
 
 SEEDS = (1, 2, 3, 4, 5)
 
@@ -22,10 +21,14 @@ NETWORKS = 60
 """Untrained networks from which its NADs are estimated."""
 
 
-def run_node(expression: str) -> Any:
-    """The value of an expression of JavaScript that uses docs/site/training."""
-    files = [TRAINING / name for name in ("network.js", "nads.js")]
-    code = "\n".join(file.read_text(encoding="utf-8") for file in files)
+def run_node(expression: str, kernel: bytes | None = None) -> Any:
+    """The value of an expression of JavaScript that uses docs/site/training.
+
+    Args:
+        expression: The expression.
+        kernel: See `compose_engine`; by default training/kernel.wat.
+    """
+    code = compose_engine(read_kernel() if kernel is None else kernel)
     code += f"\nprocess.stdout.write(JSON.stringify({expression}));"
     done = subprocess.run(
         ["node", "-"], input=code, capture_output=True, text=True, check=True

@@ -328,6 +328,7 @@ def test_the_first_chapter_starts_in_a_browser(browse):
     found = browse("""
       out.hidden = [$("live-training").hidden, $("live-forecast").hidden];
       out.charts = $("training-learners").querySelectorAll("svg").length;
+      out.compiled = COMPILED instanceof WebAssembly.Module;
       out.called = $("training-called").textContent;
       out.opens = $("sweep-called").textContent;
       const before = grey("training-v");
@@ -340,6 +341,7 @@ def test_the_first_chapter_starts_in_a_browser(browse):
     assert found == {
         "hidden": [False, False],
         "charts": 3,
+        "compiled": True,
         "called": "the pattern v: wave (2, 2)",
         "opens": "NAD 1000 of LeNet",
         "moved": "the pattern v: wave (4, 2)",

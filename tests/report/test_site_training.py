@@ -9,6 +9,7 @@ import pytest
 import torch
 from structure import ROOT
 from torch import nn
+from torch.nn.utils import vector_to_parameters
 
 from docs.site import measure
 from docs.site.measure import run_node
@@ -57,46 +58,62 @@ def make_linear():
 
 MAKERS = {"linear": make_linear, "pooled": make_pooled, "strided": make_strided}
 
+KERNELS = {"webassembly": None, "javascript": b""}
+"""Where the networks compute; no bytes are no module, so a network does without it."""
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("architecture", MAKERS)
+def test_outputs_and_gradients_are_those_of_torch(architecture, kernel):
+    found = run_node(
+        f"""(() => {{
+      const network = createNetwork("{architecture}", 5);
+      const samples = drawSamples(fourierDirection(2, 3), BATCH, 6);
+      const labels = samples.map(({{ label }}) => label);
+      answer(network, inBatches(samples)[0]);
+      network.outputGradient.set(labels);
+      network.backward();
+      const list = (key) => network.parameters.flatMap((part) => Array.from(part[key]));
+      const values = list("values"), gradient = list("gradient");
+      const images = samples.map(({{ image }}) => Array.from(image));
+      const outputs = Array.from(network.outputs), compiled = COMPILED !== null;
+      return {{ outputs, images, labels, values, gradient, compiled }};
+    }})()""",
+        KERNELS[kernel],
+    )
+    assert found["compiled"] == (kernel == "webassembly")
+    network = MAKERS[architecture]().double()
+    values = torch.tensor(found["values"], dtype=torch.float64)
+    with torch.no_grad():
+        vector_to_parameters(values, network.parameters())
+    images = torch.tensor(found["images"], dtype=torch.float64)
+    outputs = network(images.reshape(-1, 1, SIDE, SIDE)).squeeze(1)
+    # Numbers of 32 bits, of which up to 8,000 are added.
+    tolerance = {"rtol": 1e-4, "atol": 1e-5}
+    np.testing.assert_allclose(found["outputs"], outputs.detach(), **tolerance)
+    (outputs * torch.tensor(found["labels"])).sum().backward()
+    gradient = torch.cat([each.grad.flatten() for each in network.parameters()])
+    np.testing.assert_allclose(found["gradient"], gradient, **tolerance)
+    # The last bias is uniform between ±1/√fan-in, as torch draws it.
+    assert 0 < abs(found["values"][-1]) <= network[-1].in_features ** -0.5
+
 
 @pytest.mark.parametrize("architecture", MAKERS)
-def test_outputs_and_gradients_are_those_of_torch(architecture):
-    found = run_node(f"""(() => {{
+def test_a_step_in_javascript_is_the_step_in_webassembly(architecture):
+    step = f"""(() => {{
       const network = createNetwork("{architecture}", 5);
-      const samples = drawSamples(fourierDirection(2, 3), 4, 6);
-      const outputs = samples.map(({{ image, label }}) => {{
-        const output = network.forward(image);
-        network.backward(label);
-        return output;
-      }});
-      const lists = (key) => network.parameters.map((part) => Array.from(part[key]));
-      const images = samples.map(({{ image }}) => Array.from(image));
-      const labels = samples.map(({{ label }}) => label);
-      const values = lists("values"), gradient = lists("gradient");
-      return {{ outputs, images, labels, values, gradient }};
-    }})()""")
-    network = MAKERS[architecture]().double()
-    with torch.no_grad():
-        for parameter, values in zip(
-            network.parameters(), found["values"], strict=True
-        ):
-            parameter.copy_(
-                torch.tensor(values, dtype=torch.float64).reshape(parameter.shape)
-            )
-            bound = parameter.abs().max().item()
-    images = torch.tensor(found["images"], dtype=torch.float64).reshape(
-        -1, 1, SIDE, SIDE
-    )
-    outputs = network(images).squeeze(1)
-    np.testing.assert_allclose(found["outputs"], outputs.detach(), rtol=1e-9)
-    (outputs * torch.tensor(found["labels"])).sum().backward()
-    for parameter, gradient in zip(
-        network.parameters(), found["gradient"], strict=True
-    ):
-        np.testing.assert_allclose(
-            gradient, parameter.grad.flatten(), rtol=1e-7, atol=1e-12
-        )
-    # The last bias is uniform between ±1/√fan-in, as torch draws it.
-    assert 0 < bound <= network[-1].in_features ** -0.5
+      const list = () => network.parameters.flatMap(({{ values }}) => Array.from(values));
+      const [batch] = inBatches(drawSamples(fourierDirection(2, 3), BATCH, 6));
+      const before = list(), right = trainStep(network, batch, 0.1);
+      return {{ before, after: list(), right }};
+    }})()"""
+    one, two = (run_node(step, kernel) for kernel in KERNELS.values())
+    assert one["before"] == two["before"]
+    assert one["right"] == two["right"]
+    changes = [np.subtract(each["after"], each["before"]) for each in (one, two)]
+    # The gradient's norm is at most 0.2, and the rate 0.1.
+    assert 0.001 < np.linalg.norm(changes[0]) < 0.0201
+    np.testing.assert_allclose(*changes, atol=1e-6)
 
 
 def test_samples_are_of_d_of_v():
@@ -167,9 +184,15 @@ def test_nads_are_those_of_pipeline_nads_to_sampling_error():
     assert shared_energy(directions, one.directions) > between - 0.1
 
 
-def test_the_pooled_network_memorises_where_the_strided_one_generalises():
-    found = run_node("""Object.fromEntries(["linear", "pooled", "strided"].map((name) =>
-      [name, trainNetwork(name, fourierDirection(4, 4), 1)]))""")
+@pytest.mark.parametrize(
+    "kernel", ["webassembly", pytest.param("javascript", marks=pytest.mark.slow)]
+)
+def test_the_pooled_network_memorises_where_the_strided_one_generalises(kernel):
+    found = run_node(
+        """Object.fromEntries(["linear", "pooled", "strided"].map((name) =>
+      [name, trainNetwork(name, fourierDirection(4, 4), 1)]))""",
+        KERNELS[kernel],
+    )
     assert min(result["train"] for result in found.values()) >= 0.98
     assert found["pooled"]["test"] < 0.62
     assert min(found["linear"]["test"], found["strided"]["test"]) >= 0.99

@@ -4,20 +4,20 @@ const STEP = 100; // half the width of the difference quotient, as in the papers
 
 /* The papers' derivative: the difference quotient of an untrained network's output along each pixel, at one standard-normal image. */
 function secant(network, image) {
-  const moved = Float64Array.from(image);
-  return moved.map((value, pixel) => {
-    moved[pixel] = value + STEP;
-    const above = network.forward(moved);
-    moved[pixel] = value - STEP;
-    const below = network.forward(moved);
-    moved[pixel] = value;
-    return (above - below) / (2 * STEP);
-  });
+  const { images, outputs } = network, derivative = new Float64Array(PIXELS), half = BATCH / 2;
+  for (let first = 0; first < PIXELS; first += half) {
+    for (let pixel = 0; pixel < PIXELS; pixel++) images.fill(image[pixel], pixel * BATCH, (pixel + 1) * BATCH);
+    for (let n = 0; n < half; n++) {
+      images[(first + n) * BATCH + n] += STEP;
+      images[(first + n) * BATCH + half + n] -= STEP;
+    }
+    network.forward();
+    for (let n = 0; n < half; n++) derivative[first + n] = (outputs[n] - outputs[half + n]) / (2 * STEP);
+  }
+  return derivative;
 }
 
-function outer(a, b) {
-  return Float64Array.from({ length: PIXELS }, (_, n) => a[Math.floor(n / SIDE)] * b[n % SIDE]);
-}
+const outer = (a, b) => Float64Array.from({ length: PIXELS }, (_, n) => a[Math.floor(n / SIDE)] * b[n % SIDE]);
 
 /* Orthonormal images in blocks that do not mix: the weights' distribution does not change when the image is flipped or transposed, so images
    that differ in their symmetry are uncorrelated. A block is a list of copies, each a list of images; the two copies of the
@@ -52,11 +52,7 @@ function diagonalise(matrix) {
   const size = matrix.length;
   const vectors = matrix.map((_, n) => Float64Array.from({ length: size }, (_, m) => (n === m ? 1 : 0)));
   const rotate = (a, b, cosine, sine) => {
-    for (let n = 0; n < size; n++) {
-      const [x, y] = [a[n], b[n]];
-      a[n] = cosine * x - sine * y;
-      b[n] = sine * x + cosine * y;
-    }
+    for (let n = 0; n < size; n++) [a[n], b[n]] = [cosine * a[n] - sine * b[n], sine * a[n] + cosine * b[n]];
   };
   const total = matrix.reduce((sum, row, n) => sum + row[n], 0);
   for (let changed = true; changed; ) {
@@ -69,11 +65,7 @@ function diagonalise(matrix) {
         const ratio = (matrix[q][q] - matrix[p][p]) / (2 * entry);
         const tangent = (ratio < 0 ? -1 : 1) / (Math.abs(ratio) + Math.hypot(ratio, 1));
         const cosine = 1 / Math.hypot(tangent, 1), sine = tangent * cosine;
-        for (const row of matrix) {
-          const [x, y] = [row[p], row[q]];
-          row[p] = cosine * x - sine * y;
-          row[q] = sine * x + cosine * y;
-        }
+        for (const row of matrix) [row[p], row[q]] = [cosine * row[p] - sine * row[q], sine * row[p] + cosine * row[q]];
         rotate(matrix[p], matrix[q], cosine, sine);
         rotate(vectors[p], vectors[q], cosine, sine);
       }
@@ -106,6 +98,9 @@ function nadsOf(secants) {
 
 /* Secants of untrained networks with pooling, all at one standard-normal image. The seeds of their weights are seed, seed + 1, … */
 function drawSecants(count, seed) {
-  const { normal } = randomNumbers(0), image = Float64Array.from({ length: PIXELS }, normal);
-  return Array.from({ length: count }, (_, n) => secant(createNetwork("pooled", seed + n), image));
+  const { normal } = randomNumbers(0), image = Float64Array.from({ length: PIXELS }, normal), network = createNetwork("pooled", seed);
+  return Array.from({ length: count }, (_, n) => {
+    network.initialise(seed + n);
+    return secant(network, image);
+  });
 }

@@ -1,10 +1,13 @@
-/* Small networks on images of 16×16, trained in plain JavaScript, one sample at a time.
+/* Small networks on images of 16×16, trained 32 samples at a time.
 
-   A layer has `forward(input)`, which returns its output, and `backward(gradient, needed)`, which adds to the gradients
-   of its parameters and returns the gradient of its last input, if that is needed. */
+   A unit is a pixel or a neuron, and its 32 values follow each other in memory. kernel.wat computes with units, or JavaScript where a browser
+   refuses WebAssembly. A layer has `forward()`, which computes its output, and `backward(needed)`, which computes the gradient of its parameters
+   and that of its input, if needed, from the gradient of its output. */
 
 const SIDE = 16;
 const PIXELS = SIDE * SIDE;
+const BATCH = 32;
+const UNIT = 4 * BATCH; // bytes
 
 /* Independent random numbers, the same in every browser: mulberry32 for uniform ones, Box and Muller's transform for normal ones. */
 function randomNumbers(seed) {
@@ -22,182 +25,181 @@ function randomNumbers(seed) {
   return { uniform, normal };
 }
 
-/* Parameters of a layer, initialised as PyTorch does: uniform between ±1/√fanIn. */
-function parameters(count, fanIn, uniform) {
-  const bound = 1 / Math.sqrt(fanIn), values = new Float64Array(count);
-  for (let n = 0; n < count; n++) values[n] = bound * (2 * uniform() - 1);
-  return { values, gradient: new Float64Array(count), momentum: new Float64Array(count) };
+/* kernel.wat, or nothing where a browser has no WebAssembly or does not know its instructions. */
+function compile() {
+  try {
+    return new WebAssembly.Module(Uint8Array.from(atob(KERNEL), (letter) => letter.charCodeAt(0)));
+  } catch {
+    return null;
+  }
 }
 
-function dense(inputs, outputs, uniform) {
-  const weight = parameters(inputs * outputs, inputs, uniform), bias = parameters(outputs, inputs, uniform);
-  const output = new Float64Array(outputs), inputGradient = new Float64Array(inputs);
-  let last;
-  return {
-    parameters: [weight, bias],
-    forward(input) {
-      last = input;
-      const w = weight.values;
-      for (let o = 0; o < outputs; o++) {
-        let sum = bias.values[o];
-        for (let i = 0; i < inputs; i++) sum += w[o * inputs + i] * input[i];
-        output[o] = sum;
-      }
-      return output;
-    },
-    backward(gradient, needed) {
-      const w = weight.values, dw = weight.gradient;
-      inputGradient.fill(0);
-      for (let o = 0; o < outputs; o++) {
-        const g = gradient[o];
-        if (g === 0) continue;
-        bias.gradient[o] += g;
-        for (let i = 0; i < inputs; i++) dw[o * inputs + i] += g * last[i];
-        if (needed) for (let i = 0; i < inputs; i++) inputGradient[i] += g * w[o * inputs + i];
-      }
-      return inputGradient;
-    },
-  };
-}
+const COMPILED = compile();
 
-/* A convolution with an even number of filters of 3×3, computed in pairs, and zero padding of one pixel. */
-function convolution(channels, filters, side, stride, uniform) {
-  const weight = parameters(9 * channels * filters, 9 * channels, uniform);
-  const bias = parameters(filters, 9 * channels, uniform), wide = side + 2, small = side / stride;
-  const area = small * small, padded = new Float64Array(channels * wide * wide);
-  const paddedGradient = new Float64Array(padded.length), inputGradient = new Float64Array(channels * side * side);
-  const output = new Float64Array(filters * area);
-  const inside = Int32Array.from(inputGradient, (_, n) => (Math.floor(n / (side * side)) * wide + (Math.floor(n / side) % side) + 1) * wide + (n % side) + 1);
-  return {
-    parameters: [weight, bias],
-    forward(input) {
-      for (let n = 0; n < input.length; n++) padded[inside[n]] = input[n];
-      const w = weight.values;
-      for (let filter = 0; filter < filters; filter += 2) {
-        output.fill(bias.values[filter], filter * area, (filter + 1) * area);
-        output.fill(bias.values[filter + 1], (filter + 1) * area, (filter + 2) * area);
-        for (let channel = 0; channel < channels; channel++) {
-          const k = 9 * (filter * channels + channel), a0 = w[k], a1 = w[k + 1], a2 = w[k + 2];
-          const a3 = w[k + 3], a4 = w[k + 4], a5 = w[k + 5], a6 = w[k + 6], a7 = w[k + 7], a8 = w[k + 8];
-          const m = k + 9 * channels, b0 = w[m], b1 = w[m + 1], b2 = w[m + 2];
-          const b3 = w[m + 3], b4 = w[m + 4], b5 = w[m + 5], b6 = w[m + 6], b7 = w[m + 7], b8 = w[m + 8];
-          let to = filter * area;
-          for (let row = 0; row < small; row++) {
-            let p = (channel * wide + stride * row) * wide;
-            for (let column = 0; column < small; column++) {
-              const q = p + wide, r = q + wide, x0 = padded[p], x1 = padded[p + 1], x2 = padded[p + 2];
-              const x3 = padded[q], x4 = padded[q + 1], x5 = padded[q + 2], x6 = padded[r], x7 = padded[r + 1], x8 = padded[r + 2];
-              output[to] += a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3 + a4 * x4 + a5 * x5 + a6 * x6 + a7 * x7 + a8 * x8;
-              output[to + area] += b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3 + b4 * x4 + b5 * x5 + b6 * x6 + b7 * x7 + b8 * x8;
-              to++;
-              p += stride;
-            }
-          }
+/* The functions of kernel.wat. Addresses count bytes, and a number has four. */
+function kernelInJavaScript() {
+  const buffer = new ArrayBuffer(4 << 20), integers = new Int32Array(buffer), floats = new Float32Array(buffer);
+  function combine(table, end, result) {
+    for (let at = table >> 2, groupEnd; at < end >> 2; at = groupEnd) {
+      groupEnd = integers[at++] >> 2;
+      for (let n = 0; n < BATCH; n += 4, result += 16) {
+        let a = 0, b = 0, c = 0, d = 0;
+        for (let pair = at; pair < groupEnd; pair += 2) {
+          const unit = (integers[pair] >> 2) + n, weight = floats[integers[pair + 1] >> 2];
+          a += weight * floats[unit];
+          b += weight * floats[unit + 1];
+          c += weight * floats[unit + 2];
+          d += weight * floats[unit + 3];
+        }
+        const to = result >> 2;
+        floats[to] = a;
+        floats[to + 1] = b;
+        floats[to + 2] = c;
+        floats[to + 3] = d;
+      }
+    }
+  }
+  function correlate(table, end, result) {
+    for (let at = table >> 2; at < end >> 2; result += 4) {
+      let even = 0, odd = 0;
+      for (const groupEnd = integers[at++] >> 2; at < groupEnd; at += 2) {
+        const one = integers[at] >> 2, two = integers[at + 1] >> 2;
+        for (let n = 0; n < BATCH; n += 2) {
+          even += floats[one + n] * floats[two + n];
+          odd += floats[one + n + 1] * floats[two + n + 1];
         }
       }
-      return output;
-    },
-    backward(gradient, needed) {
-      const w = weight.values, dw = weight.gradient;
-      paddedGradient.fill(0);
-      for (let filter = 0; filter < filters; filter++)
-        for (let place = 0; place < area; place++) {
-          const g = gradient[filter * area + place];
-          if (g === 0) continue; // most places, since a maximum passes its gradient to one pixel of four
-          bias.gradient[filter] += g;
-          const corner = stride * (Math.floor(place / small) * wide + (place % small));
-          for (let channel = 0; channel < channels; channel++)
-            for (let row = 0; row < 3; row++) {
-              const p = (channel * wide + row) * wide + corner, k = 9 * (filter * channels + channel) + 3 * row;
-              dw[k] += g * padded[p];
-              dw[k + 1] += g * padded[p + 1];
-              dw[k + 2] += g * padded[p + 2];
-              if (needed) {
-                paddedGradient[p] += g * w[k];
-                paddedGradient[p + 1] += g * w[k + 1];
-                paddedGradient[p + 2] += g * w[k + 2];
-              }
-            }
-        }
-      if (needed) for (let n = 0; n < inside.length; n++) inputGradient[n] = paddedGradient[inside[n]];
-      return inputGradient;
-    },
-  };
+      floats[result >> 2] = even + odd;
+    }
+  }
+  function larger(one, two, result) {
+    for (let n = 0; n < UNIT; n += 4) floats[(result + n) >> 2] = Math.max(floats[(one + n) >> 2], floats[(two + n) >> 2]);
+  }
+  function whereEqual(one, two, unit, result) {
+    for (let n = 0; n < UNIT; n += 4) floats[(result + n) >> 2] = floats[(one + n) >> 2] === floats[(two + n) >> 2] ? floats[(unit + n) >> 2] : 0;
+  }
+  return { memory: { buffer }, combine, correlate, larger, whereEqual };
 }
 
-function relu(count) {
-  const output = new Float64Array(count), inputGradient = new Float64Array(count);
+/* A kernel with its own memory, for one network. */
+function createKernel() {
+  const kernel = COMPILED ? new WebAssembly.Instance(COMPILED).exports : kernelInJavaScript();
+  let used = 0;
+  function allocate(count, Numbers = Float32Array) {
+    const numbers = new Numbers(kernel.memory.buffer, used, count);
+    used += UNIT * Math.ceil((4 * count) / UNIT);
+    return numbers;
+  }
+  /* The values of units and their gradients. One more unit is always 1: the bias is the weight of its connection. */
+  function units(count) {
+    const values = allocate((count + 1) * BATCH).fill(1, count * BATCH);
+    return { count, values, gradient: allocate(count * BATCH) };
+  }
+  /* The addresses where a table of groups begins and ends. */
+  function table(groups) {
+    const numbers = allocate(groups.flat().length + groups.length, Int32Array);
+    let end = numbers.byteOffset;
+    numbers.set(groups.flatMap((group) => [(end += 4 * (group.length + 1)), ...group]));
+    return [numbers.byteOffset, end];
+  }
+  return { ...kernel, allocate, units, table };
+}
+
+/* Filters of `fanIn` weights and a bias, at `area` places of the input; inputOf(place, n) is the unit there for the nth weight, if any. */
+function linear(kernel, input, filters, area, fanIn, inputOf) {
+  const output = kernel.units(filters * area), count = filters * (fanIn + 1);
+  const [values, gradient, momentum] = Array.from({ length: 3 }, () => kernel.allocate(count));
+  const [byOutput, byInput, byWeight] = [output.count, input.count + 1, count].map((length) => Array.from({ length }, () => []));
+  for (let to = 0; to < output.count; to++)
+    for (let n = 0; n <= fanIn; n++) {
+      const filter = Math.floor(to / area), bias = n === fanIn, from = bias ? input.count : inputOf(to % area, n);
+      if (from === undefined) continue;
+      const at = bias ? filters * fanIn + filter : filter * fanIn + n, weight = values.byteOffset + 4 * at;
+      const x = input.values.byteOffset + UNIT * from, dy = output.gradient.byteOffset + UNIT * to;
+      byOutput[to].push(x, weight);
+      byInput[from].push(dy, weight);
+      byWeight[at].push(x, dy);
+    }
+  const [forth, back, change] = [byOutput, byInput.slice(0, -1), byWeight].map(kernel.table);
   return {
-    parameters: [],
-    forward(input) {
-      for (let n = 0; n < count; n++) output[n] = Math.max(0, input[n]);
-      return output;
-    },
-    backward(gradient) {
-      for (let n = 0; n < count; n++) inputGradient[n] = output[n] > 0 ? gradient[n] : 0;
-      return inputGradient;
+    output,
+    parameters: { fanIn, values, gradient, momentum },
+    forward: () => kernel.combine(...forth, output.values.byteOffset),
+    backward(needed) {
+      kernel.correlate(...change, gradient.byteOffset);
+      if (needed) kernel.combine(...back, input.gradient.byteOffset);
     },
   };
 }
 
-/* The largest of 2×2 pixels. */
-function maxPool(channels, side) {
-  const half = side / 2, output = new Float64Array(channels * half * half), from = new Int32Array(output.length);
-  const inputGradient = new Float64Array(channels * side * side);
+const dense = (kernel, input, outputs) => linear(kernel, input, outputs, 1, input.count, (_, n) => n);
+
+/* Filters of 3×3 and zero padding of one pixel. */
+function convolution(kernel, input, filters, side, stride) {
+  const channels = input.count / side ** 2, small = side / stride;
+  return linear(kernel, input, filters, small ** 2, 9 * channels, (place, n) => {
+    const row = stride * Math.floor(place / small) + (Math.floor(n / 3) % 3) - 1, column = stride * (place % small) + (n % 3) - 1;
+    if (Math.min(row, column) >= 0 && Math.max(row, column) < side) return (Math.floor(n / 9) * side + row) * side + column;
+  });
+}
+
+/* The largest of some units of the input, or zero. A unit is a source of one output, and gets the gradient where it is the largest. */
+function largest(kernel, input, count, sourcesOf) {
+  const output = kernel.units(count), [x, y, dx, dy] = [input.values, output.values, input.gradient, output.gradient].map((numbers) => numbers.byteOffset);
+  const zero = kernel.allocate(BATCH).byteOffset, sources = Array.from({ length: count }, (_, n) => sourcesOf(n).map((unit) => UNIT * unit));
   return {
-    parameters: [],
-    forward(input) {
-      let to = 0;
-      for (let row = 0; row < channels * side; row += 2)
-        for (let column = 0; column < side; column += 2) {
-          const corner = row * side + column;
-          let best = corner;
-          if (input[corner + 1] > input[best]) best = corner + 1;
-          if (input[corner + side] > input[best]) best = corner + side;
-          if (input[corner + side + 1] > input[best]) best = corner + side + 1;
-          output[to] = input[best];
-          from[to++] = best;
-        }
-      return output;
-    },
-    backward(gradient) {
-      inputGradient.fill(0);
-      for (let n = 0; n < gradient.length; n++) inputGradient[from[n]] = gradient[n];
-      return inputGradient;
-    },
+    output,
+    forward: () => sources.forEach((units, n) => units.forEach((unit, m) => kernel.larger(x + unit, m ? y + UNIT * n : zero, y + UNIT * n))),
+    backward: () => sources.forEach((units, n) => units.forEach((unit) => kernel.whereEqual(x + unit, y + UNIT * n, dy + UNIT * n, dx + unit))),
   };
 }
 
-const FILTERS = [6, 8];
-const HIDDEN = 24;
+const relu = (kernel, input) => largest(kernel, input, input.count, (unit) => [unit]);
 
-/* The layers of each network. A convolution halves the image by the pooling after it, or by its own stride. */
-const ARCHITECTURES = {
-  linear: (uniform) => [dense(PIXELS, 1, uniform)],
-  pooled: (uniform) => convolutional(uniform, true),
-  strided: (uniform) => convolutional(uniform, false),
-};
-function convolutional(uniform, pooling) {
-  const layers = [], features = FILTERS.reduce((channels, filters, n) => {
-    const side = SIDE >> n;
-    layers.push(convolution(channels, filters, side, pooling ? 1 : 2, uniform));
-    if (pooling) layers.push(maxPool(filters, side));
-    layers.push(relu((filters * side * side) / 4));
-    return filters;
-  }, 1) * (SIDE >> FILTERS.length) ** 2;
-  return [...layers, dense(features, HIDDEN, uniform), relu(HIDDEN), dense(HIDDEN, 1, uniform)];
+/* A ReLU of the largest of 2×2 pixels. */
+function pooling(kernel, input, side) {
+  return largest(kernel, input, input.count / 4, (place) => {
+    const corner = 2 * (Math.floor((2 * place) / side) * side + (place % (side / 2)));
+    return [corner, corner + 1, corner + side, corner + side + 1];
+  });
 }
 
-/* A network with random weights. Its output is positive where it decides for class +1. */
+/* The layers of each network, with their options. The stride or the next layer halves the image. */
+const convolutional = (stride, next) => [
+  [convolution, 6, SIDE, stride],
+  [next, SIDE],
+  [convolution, 8, SIDE / 2, stride],
+  [next, SIDE / 2],
+  [dense, 24],
+  [relu],
+  [dense, 1],
+];
+const ARCHITECTURES = { linear: [[dense, 1]], pooled: convolutional(1, pooling), strided: convolutional(2, relu) };
+
+/* A network with random weights. Its output for a sample is positive where it decides for class +1. */
 function createNetwork(architecture, seed) {
-  const layers = ARCHITECTURES[architecture](randomNumbers(seed).uniform);
+  const kernel = createKernel(), input = kernel.units(PIXELS);
+  let units = input;
+  const layers = ARCHITECTURES[architecture].map(([create, ...options]) => {
+    const layer = create(kernel, units, ...options);
+    units = layer.output;
+    return layer;
+  });
+  const parameters = layers.flatMap((layer) => layer.parameters ?? []);
+  /* As PyTorch does: uniform between ±1/√fanIn. */
+  function initialise(seed) {
+    const { uniform } = randomNumbers(seed);
+    for (const { fanIn, values } of parameters) for (let n = 0; n < values.length; n++) values[n] = (2 * uniform() - 1) / Math.sqrt(fanIn);
+  }
+  initialise(seed);
   return {
-    parameters: layers.flatMap((layer) => layer.parameters),
-    forward: (image) => layers.reduce((values, layer) => layer.forward(values), image)[0],
-    backward(outputGradient) {
-      let gradient = [outputGradient];
-      for (let n = layers.length - 1; n >= 0; n--) gradient = layers[n].backward(gradient, n > 0);
-    },
+    parameters,
+    initialise,
+    images: input.values.subarray(0, PIXELS * BATCH),
+    outputs: units.values.subarray(0, BATCH),
+    outputGradient: units.gradient,
+    forward: () => layers.forEach((layer) => layer.forward()),
+    backward: () => [...layers].reverse().forEach((layer) => layer.backward(layer !== layers[0])),
   };
 }
 
@@ -223,26 +225,35 @@ function drawSamples(v, count, seed) {
   });
 }
 
-function accuracyOn(network, samples) {
-  const right = samples.filter(({ image, label }) => network.forward(image) * label > 0);
-  return right.length / samples.length;
+/* Samples as networks read them: in each batch the 32 values of a pixel follow each other. */
+function inBatches(samples) {
+  return Array.from({ length: samples.length / BATCH }, (_, n) => {
+    const batch = samples.slice(n * BATCH, (n + 1) * BATCH), images = new Float32Array(PIXELS * BATCH);
+    for (let at = 0; at < images.length; at++) images[at] = batch[at % BATCH].image[Math.floor(at / BATCH)];
+    return { images, labels: batch.map(({ label }) => label) };
+  });
 }
 
-const TRAINING = { samples: 512, testSamples: 1024, batch: 32, epochs: 50, rate: 0.1, momentum: 0.9, clip: 0.2 };
+/* Compute a network's outputs for a batch; returns the share of right answers. */
+function answer(network, { images, labels }) {
+  network.images.set(images);
+  network.forward();
+  return labels.filter((label, n) => network.outputs[n] * label > 0).length / BATCH;
+}
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const accuracyOn = (network, batches) => mean(batches.map((batch) => answer(network, batch)));
+
+const TRAINING = { samples: 512, testSamples: 1024, epochs: 50, rate: 0.1, momentum: 0.9, clip: 0.2 };
 
 /* The learning rate rises to its largest value in the first 30 % of the steps, and then falls to zero. */
-function learningRate(progress) {
-  return TRAINING.rate * Math.min(progress / 0.3, (1 - progress) / 0.7);
-}
+const learningRate = (progress) => TRAINING.rate * Math.min(progress / 0.3, (1 - progress) / 0.7);
 
 /* One step of SGD on the logistic loss, with momentum and the gradient's norm clipped; returns the share of right answers. */
 function trainStep(network, batch, rate) {
-  let right = 0;
-  for (const { image, label } of batch) {
-    const output = network.forward(image);
-    network.backward(-label / (1 + Math.exp(label * output)) / batch.length);
-    if (output * label > 0) right += 1;
-  }
+  const right = answer(network, batch), { outputs, outputGradient } = network;
+  batch.labels.forEach((label, n) => (outputGradient[n] = -label / (1 + Math.exp(label * outputs[n])) / BATCH));
+  network.backward();
   let squares = 0;
   for (const { gradient } of network.parameters) for (let n = 0; n < gradient.length; n++) squares += gradient[n] ** 2;
   const scale = Math.min(1, TRAINING.clip / Math.sqrt(squares + 1e-30));
@@ -250,21 +261,18 @@ function trainStep(network, batch, rate) {
     for (let n = 0; n < values.length; n++) {
       momentum[n] = TRAINING.momentum * momentum[n] + scale * gradient[n];
       values[n] -= rate * momentum[n];
-      gradient[n] = 0;
     }
-  return right / batch.length;
+  return right;
 }
 
 /* Train a network on D(v). After every second epoch `report` gets its number and the accuracies on training and some test samples, in the end on all. */
 function trainNetwork(architecture, v, seed, report = () => {}) {
-  const { samples, testSamples, batch, epochs } = TRAINING, train = drawSamples(v, samples, 3 * seed + 1);
-  const test = drawSamples(v, testSamples, 3 * seed + 2), network = createNetwork(architecture, 3 * seed);
-  const few = test.slice(0, 128); // so that training takes most of the time
+  const { samples, testSamples, epochs } = TRAINING, train = inBatches(drawSamples(v, samples, 3 * seed + 1));
+  const test = inBatches(drawSamples(v, testSamples, 3 * seed + 2)), network = createNetwork(architecture, 3 * seed);
+  const few = test.slice(0, 4); // so that training takes most of the time
   for (let epoch = 0; epoch < epochs; epoch++) {
-    let right = 0;
-    for (let start = 0; start < samples; start += batch)
-      right += batch * trainStep(network, train.slice(start, start + batch), learningRate((epoch + start / samples) / epochs));
-    if (epoch % 2) report(epoch + 1, right / samples, accuracyOn(network, epoch + 1 < epochs ? few : test));
+    const right = mean(train.map((batch, n) => trainStep(network, batch, learningRate((epoch + n / train.length) / epochs))));
+    if (epoch % 2) report(epoch + 1, right, accuracyOn(network, epoch + 1 < epochs ? few : test));
   }
   return { train: accuracyOn(network, train), test: accuracyOn(network, test) };
 }
