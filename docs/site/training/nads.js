@@ -3,8 +3,9 @@
 const STEP = 100; // half the width of the difference quotient, as in the papers
 
 /* The papers' derivative: the difference quotient of an untrained network's output along each pixel, at one standard-normal image. */
-function secant(network, image) {
+function secant(network, seed, image) {
   const { images, outputs } = network, derivative = new Float64Array(PIXELS), half = BATCH / 2;
+  network.initialise(seed);
   for (let first = 0; first < PIXELS; first += half) {
     for (let pixel = 0; pixel < PIXELS; pixel++) images.fill(image[pixel], pixel * BATCH, (pixel + 1) * BATCH);
     for (let n = 0; n < half; n++) {
@@ -80,16 +81,16 @@ function nadsOf(secants) {
     const size = copies[0].length, covariance = Array.from({ length: size }, () => new Float64Array(size));
     for (const derivative of secants)
       for (const images of copies) {
-        const coefficients = images.map((image) => image.reduce((sum, value, n) => sum + value * derivative[n], 0));
-        covariance.forEach((row, p) => {
-          for (let q = 0; q < size; q++) row[q] += (coefficients[p] * coefficients[q]) / (secants.length * copies.length);
-        });
+        const coefficients = images.map((image) => product(image, derivative));
+        for (let p = 0; p < size; p++) for (let q = 0; q < size; q++) covariance[p][q] += (coefficients[p] * coefficients[q]) / (secants.length * copies.length);
       }
     const { values, vectors } = diagonalise(covariance);
     for (const images of copies)
       vectors.forEach((vector, n) => {
         const direction = new Float64Array(PIXELS);
-        images.forEach((image, m) => image.forEach((value, pixel) => (direction[pixel] += vector[m] * value)));
+        images.forEach((image, m) => {
+          for (let pixel = 0; pixel < PIXELS; pixel++) direction[pixel] += vector[m] * image[pixel];
+        });
         found.push({ eigenvalue: values[n], direction });
       });
   }
@@ -99,8 +100,5 @@ function nadsOf(secants) {
 /* Secants of untrained networks with pooling, all at one standard-normal image. The seeds of their weights are seed, seed + 1, … */
 function drawSecants(count, seed) {
   const { normal } = randomNumbers(0), image = Float64Array.from({ length: PIXELS }, normal), network = createNetwork("pooled", seed);
-  return Array.from({ length: count }, (_, n) => {
-    network.initialise(seed + n);
-    return secant(network, image);
-  });
+  return Array.from({ length: count }, (_, n) => secant(network, seed + n, image));
 }

@@ -36,7 +36,7 @@ function compile() {
 
 const COMPILED = compile();
 
-/* The functions of kernel.wat. Addresses count bytes, and a number has four. */
+/* The functions and the memory of kernel.wat. Addresses count bytes, and a number has four. */
 function kernelInJavaScript() {
   const buffer = new ArrayBuffer(4 << 20), integers = new Int32Array(buffer), floats = new Float32Array(buffer);
   function combine(table, end, result) {
@@ -51,11 +51,10 @@ function kernelInJavaScript() {
           c += weight * floats[unit + 2];
           d += weight * floats[unit + 3];
         }
-        const to = result >> 2;
-        floats[to] = a;
-        floats[to + 1] = b;
-        floats[to + 2] = c;
-        floats[to + 3] = d;
+        floats[result >> 2] = a;
+        floats[(result >> 2) + 1] = b;
+        floats[(result >> 2) + 2] = c;
+        floats[(result >> 2) + 3] = d;
       }
     }
   }
@@ -97,10 +96,11 @@ function createKernel() {
   }
   /* The addresses where a table of groups begins and ends. */
   function table(groups) {
-    const numbers = allocate(groups.flat().length + groups.length, Int32Array);
-    let end = numbers.byteOffset;
-    numbers.set(groups.flatMap((group) => [(end += 4 * (group.length + 1)), ...group]));
-    return [numbers.byteOffset, end];
+    const begin = used;
+    let end = begin;
+    const numbers = [].concat(...groups.map((group) => [(end += 4 * (group.length + 1)), ...group]));
+    allocate(numbers.length, Int32Array).set(numbers);
+    return [begin, end];
   }
   return { ...kernel, allocate, units, table };
 }
@@ -203,6 +203,12 @@ function createNetwork(architecture, seed) {
   };
 }
 
+function product(a, b) {
+  let sum = 0;
+  for (let n = 0; n < PIXELS; n++) sum += a[n] * b[n];
+  return sum;
+}
+
 /* The Fourier direction of a frequency, of norm 1. */
 function fourierDirection(down, across) {
   const wave = Float64Array.from({ length: PIXELS }, (_, n) => Math.cos((2 * Math.PI * (down * Math.floor(n / SIDE) + across * (n % SIDE))) / SIDE));
@@ -214,14 +220,8 @@ function fourierDirection(down, across) {
 function drawSamples(v, count, seed) {
   const { uniform, normal } = randomNumbers(seed);
   return Array.from({ length: count }, () => {
-    const label = uniform() < 0.5 ? -1 : 1, image = new Float64Array(PIXELS);
-    let along = 0;
-    for (let n = 0; n < PIXELS; n++) {
-      image[n] = normal();
-      along += image[n] * v[n];
-    }
-    for (let n = 0; n < PIXELS; n++) image[n] += (label - along) * v[n];
-    return { image, label };
+    const label = uniform() < 0.5 ? -1 : 1, noise = new Float64Array(PIXELS).map(normal), along = product(noise, v);
+    return { label, image: noise.map((value, n) => value + (label - along) * v[n]) };
   });
 }
 
@@ -269,10 +269,9 @@ function trainStep(network, batch, rate) {
 function trainNetwork(architecture, v, seed, report = () => {}) {
   const { samples, testSamples, epochs } = TRAINING, train = inBatches(drawSamples(v, samples, 3 * seed + 1));
   const test = inBatches(drawSamples(v, testSamples, 3 * seed + 2)), network = createNetwork(architecture, 3 * seed);
-  const few = test.slice(0, 4); // so that training takes most of the time
   for (let epoch = 0; epoch < epochs; epoch++) {
     const right = mean(train.map((batch, n) => trainStep(network, batch, learningRate((epoch + n / train.length) / epochs))));
-    if (epoch % 2) report(epoch + 1, right, accuracyOn(network, epoch + 1 < epochs ? few : test));
+    if (epoch % 2) report(epoch + 1, right, accuracyOn(network, epoch + 1 < epochs ? test.slice(0, 4) : test));
   }
   return { train: accuracyOn(network, train), test: accuracyOn(network, test) };
 }
