@@ -57,17 +57,25 @@ CHANNEL_PAIRS = ((1, 1), (1, 1000), (1000, 1), (1000, 1000))
 
 
 def make_estimands() -> str:
-    """Make the table of how well either estimand tells which waves are learned."""
-    results = read_run("definitions/waves")
+    """Make the table of how well a ranking tells which waves are learned."""
     rows = []
-    for network, of_network in results.groupby("network", sort=False):
-        of_estimand = of_network.set_index("estimand")
-        secant = of_estimand.loc["secant"]
-        gradient = of_estimand.loc["gradient"]
-        learned = f"{secant['learned']} of {secant['waves']}"
-        areas = [f"{secant['auc']:.2f}", f"{gradient['auc']:.2f}"]
-        rows.append([network, learned, *areas])
-    return format_table(["network", "frequencies learned", "secant", "gradient"], rows)
+    for network, rankings in read_run("definitions/waves").groupby(
+        "network", sort=False
+    ):
+        of = rankings.set_index("ranking")
+        for threshold in (60, 75):
+            learned = of.loc["secant"]
+            row = [network, f"{threshold} %"]
+            row.append(f"{learned[f'learned_{threshold}']} of {learned['waves']}")
+            for ranking in ("low frequency first", "secant", "gradient"):
+                text = f"{of.loc[ranking, f'auc_{threshold}']:.2f}"
+                if ranking in ("secant", "gradient"):
+                    text += f" ({of.loc[ranking, 'error']:.2f})"
+                row.append(text)
+            rows.append(row)
+    columns = ["network", "accuracy of at least", "frequencies that reach it"]
+    columns += ["low frequency first", "secant (error)", "gradient (error)"]
+    return format_table(columns, rows)
 
 
 def make_patches() -> str:

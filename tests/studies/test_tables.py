@@ -436,3 +436,16 @@ def test_alterations_have_a_column_for_each_band_and_none_for_single_nads(folder
     assert head == "|  | 0–127 | random |"
     assert removed == "| LeNet, removed: changed predictions (%) | 60 | 10 |"
     assert per_norm.endswith("| 0.8 | 0.2 |") and moved.endswith("| 60 | 10 |")
+
+
+def test_rankings_stand_beside_one_that_needs_no_network(folder):
+    columns = "network,waves,ranking,learned_60,auc_60,learned_75,auc_75,error"
+    rows = [
+        "LeNet,130,low frequency first,29,0.88,9,1,",
+        "LeNet,130,secant,29,0.97,9,0.99,0.15",
+        "LeNet,130,gradient,29,0.53,9,0.48,0.31",
+    ]
+    write(folder / "definitions/waves/results.csv", columns, *rows)
+    *_, sixty, seventy_five = estimator.make_estimands().splitlines()
+    assert sixty == "| LeNet | 60 % | 29 of 130 | 0.88 | 0.97 (0.15) | 0.53 (0.31) |"
+    assert seventy_five.endswith("| 9 of 130 | 1.00 | 0.99 (0.15) | 0.48 (0.31) |")
