@@ -86,7 +86,11 @@ def pictures(
 
 
 def edge_of(energy: np.ndarray) -> int:
-    """Return the frequency within which a centred energy (H, W) has most of its sum."""
+    """Return the frequency up to which a spectrum has `ENERGY` of its sum.
+
+    Args:
+        energy: Energy by frequency, with frequency 0 in the middle, (H, W).
+    """
     rows, columns = np.indices(energy.shape)
     vertical = np.abs(rows - energy.shape[0] // 2)
     horizontal = np.abs(columns - energy.shape[1] // 2)
