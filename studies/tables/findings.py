@@ -179,6 +179,23 @@ def make_course_on_images() -> str:
     return format_table(columns, rows)
 
 
+def make_order_in_time() -> str:
+    """Make the table of accuracies on projected images in the course of training."""
+    course = read_run("order_in_time/lenet", carriers="none")
+    epochs = sorted(course["epoch"].unique())
+    rows = []
+    for test_set, of_set in course.groupby("test_set", sort=False):
+        if test_set == "first 1024 NADs":  # which are all
+            continue
+        row = [test_set.replace("clean", "all NADs")]
+        for epoch in epochs:
+            accuracies = 100 * select(of_set, epoch=epoch)["accuracy"]
+            row.append(format_mean(accuracies.mean(), accuracies.std()))
+        rows.append(row)
+    columns = ["accuracy (%) on test images that keep, after epochs", *map(str, epochs)]
+    return format_table(columns, rows)
+
+
 def make_disagreements() -> str:
     """Make the table of directions that one of two networks should learn."""
     rows = []

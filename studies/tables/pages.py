@@ -47,6 +47,7 @@ TABLES = {
     "wrong labels": findings.make_wrong_labels,
     "turns": findings.make_turns,
     "course on images": findings.make_course_on_images,
+    "order in time": findings.make_order_in_time,
     "overlaps": findings.make_overlaps,
     "estimands": estimator.make_estimands,
     "initial scales": estimator.make_initial_scales,

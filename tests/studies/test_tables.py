@@ -449,3 +449,19 @@ def test_rankings_stand_beside_one_that_needs_no_network(folder):
     *_, sixty, seventy_five = estimator.make_estimands().splitlines()
     assert sixty == "| LeNet | 60 % | 29 of 130 | 0.88 | 0.97 (0.15) | 0.53 (0.31) |"
     assert seventy_five.endswith("| 9 of 130 | 1.00 | 0.99 (0.15) | 0.48 (0.31) |")
+
+
+def test_the_order_in_time_is_that_of_networks_trained_on_clean_images(folder):
+    columns = "carriers,seed,train_accuracy,epoch,test_set,accuracy"
+    rows = []
+    for seed, accuracy in ((0, 0.2), (1, 0.4)):
+        rows.append(f"none,{seed},0.9,1,clean,{accuracy}")
+        rows.append(f"none,{seed},0.9,0,first 8 NADs,0.1")
+        rows.append(f"none,{seed},0.9,1,first 8 NADs,{accuracy / 2}")
+        rows.append(f"none,{seed},0.9,0,clean,0.1")
+        rows.append(f"30,{seed},0.9,0,clean,0.9")
+    write(folder / "order_in_time/lenet/results.csv", columns, *rows)
+    head, _, whole, first = findings.make_order_in_time().splitlines()
+    assert head.endswith("| 0 | 1 |")
+    assert whole == "| all NADs | 10.0 ± 0.0 | 30.0 ± 14.1 |"
+    assert first == "| first 8 NADs | 10.0 ± 0.0 | 15.0 ± 7.1 |"
