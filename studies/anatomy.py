@@ -59,7 +59,7 @@ OPTIMISERS = {
 VARIANTS = {
     "convnext": [{"scale": scale} for scale in (1.0, 1e-6, 0.1, 1e-2, 1e-3)],
     "vit_small": [{"position_std": std} for std in (0.02, 0.2, 1.0)],
-    "lenet": [{}],
+    "lenet": [{}, {"downsampling": "none"}],
     "lenet_strided": [{}],
 }
 """The arguments that are varied, by architecture."""
@@ -81,6 +81,7 @@ PLACES = {
     ("convnext", "scale=0.001"): "0.001",
     ("convnext", "scale=1e-06"): "10⁻⁶\n(default)",
     ("lenet", ""): "LeNet",
+    ("lenet", "downsampling=none"): "LeNet\nwithout\npooling",
     ("lenet_strided", ""): "LeNet\nwith\nstrides",
 }
 """Places on the horizontal axis of the figure, by network and variant."""
@@ -106,7 +107,11 @@ class Variant:
     @property
     def text(self) -> str:
         """The changed arguments, for example 'scale=0.1'."""
-        return ", ".join(f"{name}={value:g}" for name, value in self.arguments)
+        values = {
+            name: f"{value:g}" if isinstance(value, float) else value
+            for name, value in self.arguments
+        }
+        return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -32,6 +32,7 @@ def test_variants_change_the_arguments_of_the_network():
         "scale=0.01",
         "scale=0.001",
         "",
+        "downsampling=none",
     ]
     specification = anatomy.variants(["vit_small"])[1].specification
     assert specification["position_std"] == 0.2 and specification["width"] == 64
