@@ -7,6 +7,8 @@ on images as in `flip` (paper 1, table 1), and on images with carriers along a N
 `poison` (paper 1, fig. 7). After 1, 2, 4, … epochs it is tested on
 
 - `first K NADs`: test images projected onto its first K NADs, in each colour channel;
+- `first K components`: as a control, the same with the principal components of the
+  training images, which keep nearly the most energy that K directions can;
 - `clean`: test images;
 - `carriers`: for training images with carriers, test images with the carriers of their
   classes.
@@ -34,7 +36,7 @@ from pipeline.project import artifacts
 from pipeline.project.errors import one_sentence
 from pipeline.report import style
 from pipeline.report.run import average_percent, explain_unfitted
-from pipeline.training import loop, pictures
+from pipeline.training import loop, maps
 from studies import in_memory
 
 FOLDER = Path("reports/kept/order_in_time/lenet")
@@ -42,7 +44,7 @@ FOLDER = Path("reports/kept/order_in_time/lenet")
 NETWORK = "lenet"
 SEEDS = 2
 CARRIERS = (0, 30)  # first NAD indices of the carriers in training images
-FIRST = (8, 32, 128, 512, 1024)  # numbers of NADs that test images are projected onto
+FIRST = (8, 32, 128, 512)  # numbers of directions that test images are projected onto
 
 
 def make_plans() -> dict[str, Plan]:
@@ -72,30 +74,32 @@ def project(x: torch.Tensor, directions: np.ndarray) -> torch.Tensor:
 
 
 def make_test_sets(
-    name: str, cell: Cell, noise: dict[str, np.ndarray], directions: np.ndarray
-) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
-    """Yield the name, inputs and class numbers of every test set.
+    name: str, cell: Cell, noise: dict[str, np.ndarray], nads: np.ndarray
+) -> Iterator[tuple[str, torch.Tensor, torch.Tensor, float]]:
+    """Yield every test set.
 
     Args:
         name: The cell's experiment.
         cell: The cell.
         noise: The pictures of the cell's seed.
-        directions: LeNet's NADs, (D, D).
+        nads: LeNet's NADs, (D, D).
+
+    Yields:
+        The test set's name, inputs and class numbers, and the share of the images'
+        energy that it keeps: the sum of squares of normalised inputs.
     """
     experiment = experiments.find(name)
-    for test_set, x, y in experiment.test_sets(cell, noise, [directions]):
-        if test_set == "poisoned":
-            yield "carriers", x, y
-            continue
-        yield "clean", x, y
+    for test_set, x, y in experiment.test_sets(cell, noise, [nads]):
+        yield "carriers" if test_set == "poisoned" else "clean", x, y, 1.0
     if name == "flip":
-        images = pictures.in_unit_range(noise["test_pictures"])
-        labels = torch.as_tensor(noise["test_labels"]).long()
-        mean = torch.as_tensor(noise["mean"], dtype=torch.float32).reshape(1, -1, 1, 1)
-        for count in FIRST:
-            # Projected around the mean colour, which normalising maps to zero.
-            x = mean + project(images - mean, directions[:count])
-            yield f"first {count} NADs", pictures.normalise(x, noise), labels
+        images = experiment.pictures("test", noise)
+        labels = experiment.classes("test", noise)
+        components = maps.principal_components(experiment.pictures("train", noise))
+        for kind, directions in (("NADs", nads), ("components", components)):
+            for count in FIRST:
+                x = project(images, directions[:count])
+                energy = float(x.square().sum() / images.square().sum())
+                yield f"first {count} {kind}", x, labels, energy
 
 
 def train_network(plans: dict[str, Plan], job: tuple[str, Cell]) -> list[dict]:
@@ -103,22 +107,23 @@ def train_network(plans: dict[str, Plan], job: tuple[str, Cell]) -> list[dict]:
     name, cell = job
     experiment = experiments.find(name)
     plan = plans[name]
-    directions = artifacts.read_nads(NETWORK)["directions"]
+    nads = artifacts.read_nads(NETWORK)["directions"]
     images = artifacts.read_images()
     noise = experiment.draw_base_noise(plan, cell["seed"], images)
-    x, y = experiment.dataset(cell, "train", noise, [directions])
+    x, y = experiment.dataset(cell, "train", noise, [nads])
     tests = []
-    for test_set, inputs, labels in make_test_sets(name, cell, noise, directions):
-        tests.append((test_set, loop.channels_last(inputs, "cpu"), labels))
+    for test_set, inputs, *rest in make_test_sets(name, cell, noise, nads):
+        tests.append((test_set, loop.channels_last(inputs, "cpu"), *rest))
     epochs = plan.members[NETWORK].training.epochs
     rows = []
 
     def measure(network: nn.Module, epoch: int) -> None:
         if epoch not in (0, epochs) and epoch & (epoch - 1):
             return
-        for test_set, inputs, labels in tests:
-            accuracy = loop.accuracy(network, inputs, labels)
-            rows.append({"epoch": epoch, "test_set": test_set, "accuracy": accuracy})
+        for test_set, inputs, labels, energy in tests:
+            row = {"epoch": epoch, "test_set": test_set, "energy": energy}
+            row["accuracy"] = loop.accuracy(network, inputs, labels)
+            rows.append(row)
         network.train()
 
     _, outcome, _ = in_memory.trained(
@@ -132,12 +137,27 @@ def train_network(plans: dict[str, Plan], job: tuple[str, Cell]) -> list[dict]:
     return [about | row for row in rows]
 
 
+def select_panels(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the title and the rows of each panel of the figure.
+
+    Args:
+        table: results.csv.
+    """
+    plain = table[table["carriers"] == "none"]
+    for kind, words in (("NADs", "NADs"), ("components", "principal components")):
+        other = plain["test_set"].str.startswith("first")
+        shown = plain["test_set"].str.endswith(kind) | ~other
+        yield f"trained on clean images:\n{words}", plain[shown]
+    for index in CARRIERS:
+        title = f"trained on images with\ncarriers from NAD {index} on"
+        yield title, table[table["carriers"] == str(index)]
+
+
 def draw(table: pd.DataFrame) -> None:
     """Draw accuracy by epoch, on projected images and on images with carriers."""
-    figure, axes = style.new_figure(1, 1 + len(CARRIERS), 11, 4.2, sharey=True)
-    panels = dict(zip(["none", *map(str, CARRIERS)], axes[0], strict=True))
-    for carriers, rows in table.groupby("carriers", sort=False):
-        panel = panels[carriers]
+    panels = list(select_panels(table))
+    figure, axes = style.new_figure(1, len(panels), 13, 4.4, sharey=True)
+    for panel, (title, rows) in zip(axes[0], panels, strict=True):
         panel.axhline(10, color="0.6", linewidth=0.9)
         for (test_set, course), (colour, line) in zip(
             rows.groupby("test_set", sort=False), style.SPECTRA, strict=False
@@ -146,9 +166,6 @@ def draw(table: pd.DataFrame) -> None:
             look = {"color": colour, "linestyle": line, "marker": "o", "markersize": 4}
             epochs = cells.index.astype(str)
             style.draw_curve(panel, epochs, cells, label=test_set, **look)
-        title = "trained on clean images"
-        if carriers != "none":
-            title = f"trained on images with carriers from NAD {carriers} on"
         panel.set(title=title, xlabel="epochs of training", ylim=(0, 102))
         panel.legend(frameon=False, title="test images")
     axes[0, 0].set_ylabel("test accuracy (%)")
