@@ -25,19 +25,25 @@ from pipeline.report.run import (
 
 MAPS = {
     "plain": "unchanged",
+    "signs": "random\nsigns",
+    "rotated": "rotated",
+    "flipped": "order\nreversed",
+    "permuted": "pixels\npermuted",
     "aligned": "principal\ncomponents\non NADs",
     "aligned_cosines": "principal\ncomponents\non cosines",
     "aligned_pixels": "principal\ncomponents\non pixels",
     "aligned_reversed": "principal\ncomponents\non NADs,\nreversed",
-    "signs": "random\nsigns",
-    "rotated": "rotated",
-    "permuted": "pixels\npermuted",
-    "flipped": "order\nreversed",
 }
 """Tick labels of the maps, in the order of the figure. Blocks of rotations precede
 `rotated`."""
 
 PAPERS = ("plain", "flipped")  # the maps of table 1
+
+LOSSES = {
+    "flipped": "when the order of its NADs is reversed",
+    "signs": "when random signs leave the order as it is",
+}
+"""The maps whose loss the finding quotes."""
 
 PAPER = "50,000 images, 30 epochs"
 """The paper's training, which a run of another size does not have."""
@@ -97,11 +103,12 @@ def draw_accuracies(
             color=look["color"],
         )
         if name in published:
+            known = [images for images in PAPERS if images in positions]
             panel.plot(
-                [positions[images] for images in PAPERS],
-                [published[name].values[images] for images in PAPERS],
+                [positions[images] for images in known],
+                [published[name].values[images] for images in known],
                 marker=look["marker"],
-                linestyle=":",
+                linestyle="none",
                 markersize=6,
                 label=f"{published[name].name}{published[name].width},\n{PAPER}",
                 **style.BEHIND,
@@ -123,11 +130,12 @@ def measure_loss(
         images: The map.
 
     Returns:
-        Mean and std over seeds; nan if no network was trained with the map.
+        Mean and std over seeds; nan if no network was trained with the map, or none
+        without a map.
     """
     rows = record.select_results(architecture)
     seeds = rows.pivot(index="seed", columns="images", values="accuracy")
-    if images not in seeds:
+    if not {"plain", images} <= set(seeds):
         return pd.Series({"mean": np.nan, "std": np.nan})
     return (100 * (seeds["plain"] - seeds[images])).agg(["mean", "std"])
 
@@ -140,7 +148,8 @@ def make_table(record: Record, published: Published) -> Rows:
         row = {"network": label}
         for images in maps:
             row[f"{images} (%)"] = format_accuracy(cells.loc[images])
-        row["loss (points)"] = format_mean(*measure_loss(record, name))
+        if "flipped" in maps:
+            row["loss (points)"] = format_mean(*measure_loss(record, name))
         if "signs" in maps:
             loss = measure_loss(record, name, "signs")
             row["loss by signs (points)"] = format_mean(*loss)
@@ -157,19 +166,17 @@ def make_table(record: Record, published: Published) -> Rows:
 def make_finding(run: Report) -> Finding:
     """The loss of one network by the reverse order, and by signs in the same order."""
     record, name, label = run.choose_network("flip")
-    flipped = measure_loss(record, name)
-    signs = measure_loss(record, name, "signs")
-    text = (
-        f"{label} loses {format_number(flipped['mean'], 1)} points of accuracy when "
-        "the order of its NADs is reversed"
-    )
-    cells = [flipped]
-    if np.isfinite(signs["mean"]):
-        text += (
-            f", and {format_number(signs['mean'], 1)} when random signs leave the "
-            "order as it is"
-        )
-        cells.append(signs)
+    cells = []
+    parts = []
+    for images, words in LOSSES.items():
+        loss = measure_loss(record, name, images)
+        if np.isfinite(loss["mean"]):
+            unit = "" if parts else "points of accuracy "
+            parts.append(f"{format_number(loss['mean'], 1)} {unit}{words}")
+            cells.append(loss)
+    text = f"{label} on images in {len(list_maps(record))} forms"
+    if parts:
+        text = f"{label} loses {', and '.join(parts)}"
     return Finding(name, text, describe_basis(record.select_results(name), *cells))
 
 

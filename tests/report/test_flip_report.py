@@ -38,3 +38,21 @@ def test_the_loss_is_the_mean_over_seeds_of_differences(whole):
     record = dataclasses.replace(whole.experiments["flip"], results=results)
     assert flip.measure_loss(record, "lenet")["mean"] == pytest.approx(25)
     assert np.isnan(flip.measure_loss(record, "lenet", "signs")["mean"])
+
+
+@pytest.mark.parametrize("maps", [["plain", "signs"], ["aligned"]])
+def test_a_run_needs_no_maps_of_the_paper(whole, maps):
+    record = whole.experiments["flip"]
+    plain = record.results[record.results["images"] == "plain"]
+    summary = record.summary[record.summary["images"] == "plain"]
+    changed = dataclasses.replace(
+        record,
+        results=pd.concat([plain.assign(images=name) for name in maps]),
+        summary=pd.concat([summary.assign(images=name) for name in maps]),
+    )
+    experiments = {**whole.experiments, "flip": changed}
+    section = flip.make_section(dataclasses.replace(whole, experiments=experiments))
+    assert ("loses" in section.finding.text) == ("signs" in maps)
+    columns = set().union(*section.rows)
+    assert {f"{name} (%)" for name in maps} <= columns
+    assert "loss (points)" not in columns
