@@ -40,6 +40,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from pipeline import config, experiments, networks
 from pipeline.experiments.experiment import SHAPE, Cell
@@ -79,6 +81,9 @@ EXPERIMENT = experiments.find("nad_sweep")
 EPS = 1.0
 SIGMA = 1.0
 WAVE = (0, 2)  # the lowest frequency of paper 1's grid that is not constant
+
+CONTROL = {"marker": "D", "color": "black", "markersize": 4, "linestyle": "none"}
+"""The marker of the accuracy along a network's own NAD."""
 
 UNTRAINED = 1024  # most untrained networks of an estimate that is made here
 ERROR = 0.08  # relative error of C at which fewer are enough
@@ -325,9 +330,8 @@ def bars(
         panel.bar(place, train, 0.76, fill=False, edgecolor="black", linewidth=0.7)
         nad = own_nads.get((network, direction))
         control = of_network[of_network["direction"] == nad]
-        look = {"marker": "D", "color": "black", "markersize": 4, "linestyle": "none"}
         if not control.empty:
-            panel.plot(place, 100 * control["accuracy"].mean(), **look)
+            panel.plot(place, 100 * control["accuracy"].mean(), **CONTROL)
     panel.set(xlim=(-0.6, 1.6), ylim=(0, 102), yticks=[0, 50, 100])
     panel.set_xticks([0, 1], [title_of(network) for network in pair], fontsize=7)
 
@@ -357,18 +361,23 @@ def pairs_figure(
             picture.set_title(f"for {learns},\nnot {does_not}", fontsize=8)
             bars(panel, table, own, direction, (a, b))
         row[1].set_ylabel("accuracy (%)")
-    caption = (
-        "Bars: test accuracy, blue for the network that should learn the direction, "
-        "orange for the "
-        "network that should not · outline: training accuracy · diamond: test accuracy "
-        "along the "
-        "network's own NAD with the nearest vᵀCv · dotted: chance · ± standard "
-        "deviation over "
-        "seeds · ε = σ = 1"
+    handles = [
+        Patch(color=style.BLUE, alpha=0.8, label="should learn it"),
+        Patch(color=style.ORANGE, alpha=0.8, label="should not"),
+        Patch(fill=False, linewidth=0.7, label="in training"),
+        Line2D([], [], **CONTROL, label="along its own NAD of nearest response"),
+    ]
+    figure.legend(
+        handles=handles,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 1 - 0.2 / figure.get_figheight()),
+        ncols=4,
+        frameon=False,
     )
-    return style.finish(
-        figure, "Directions that one network learns and another does not", caption
-    )
+    # The empty lines make room for the legend.
+    title = "Directions that one network learns and another does not\n\n"
+    caption = "dotted: chance · ± standard deviation over seeds · ε = σ = 1"
+    return style.finish(figure, title, caption)
 
 
 def matrix_figure(table: pd.DataFrame) -> Figure:
