@@ -34,10 +34,11 @@ from tqdm import tqdm
 
 from pipeline import config, experiments, networks
 from pipeline.experiments.plan import Plan
+from pipeline.measures.fitted import fitted
 from pipeline.nads import NADs, estimate, load
 from pipeline.project.errors import one_sentence
 from pipeline.report import style
-from pipeline.report.run import average_percent, explain_unfitted
+from pipeline.report.run import explain_unfitted
 from pipeline.training import loop, seeds, separable
 from pipeline.training.loop import Diverged
 from studies import in_memory
@@ -81,8 +82,8 @@ PLACES = {
     ("convnext", "scale=0.001"): "0.001",
     ("convnext", "scale=1e-06"): "10⁻⁶\n(default)",
     ("lenet", ""): "LeNet",
-    ("lenet", "downsampling=none"): "LeNet\nwithout\npooling",
-    ("lenet_strided", ""): "LeNet\nwith\nstrides",
+    ("lenet", "downsampling=none"): "not\npooled",
+    ("lenet_strided", ""): "with\nstrides",
 }
 """Places on the horizontal axis of the figure, by network and variant."""
 
@@ -296,15 +297,19 @@ def draw_untrained(panel: Axes, table: pd.DataFrame, value: str, **look: Any) ->
 
 
 def draw_trained(panel: Axes, table: pd.DataFrame) -> None:
-    """Draw test accuracies along the chosen NAD, by optimiser."""
+    """Draw the test accuracy of each seed along the chosen NAD, by optimiser."""
     panel.axhline(50, color="0.6", linewidth=0.9)
     of_optimiser = place_rows(table, DRAWN).groupby("optimiser")
     shifts = np.linspace(-0.15, 0.15, len(OPTIMISERS))
     for name, shift, look in zip(OPTIMISERS, shifts, style.CURVES, strict=False):
         if name in of_optimiser.groups:
-            cells = average_percent(of_optimiser.get_group(name), ["place"])
-            look = look | {"linestyle": "none", "capsize": 2.5, "label": name}
-            style.draw_curve(panel, cells.index + shift, cells, **look)
+            rows = of_optimiser.get_group(name)
+            look = look | {"linestyle": "none"}
+            panel.plot([], [], label=name, **look)
+            for filled, part in rows.groupby(fitted(rows)):
+                face = look["color"] if filled else "white"
+                x, y = part["place"] + shift, 100 * part["accuracy"]
+                panel.plot(x, y, markerfacecolor=face, **look)
 
 
 def make_figure(results: pd.DataFrame, untrained: pd.DataFrame) -> Figure:
@@ -328,12 +333,15 @@ def make_figure(results: pd.DataFrame, untrained: pd.DataFrame) -> Figure:
     trained.set(title="After training", ylabel="test accuracy (%)", ylim=(45, 102))
     for panel in axes[0]:
         panel.set_xticks(range(len(PLACES)), PLACES.values())
-        panel.set_xlabel("initial layer scale of ConvNeXt · controls", loc="left")
+        panel.set_xlabel("initial layer scale of ConvNeXt · LeNet", loc="left")
         panel.axvline(4.5, color="0.8", linewidth=0.9)
         panel.set_xlim(-0.5, len(PLACES) - 0.5)
         panel.legend(frameon=False, loc="center")
     title = f"NAD {DRAWN} before and after training"
-    caption = f"± standard deviation over networks · {explain_unfitted('hollow')}"
+    caption = (
+        "left and middle: ± standard deviation over networks · right: each seed · "
+        f"{explain_unfitted('hollow')}"
+    )
     return style.finish(figure, title, caption)
 
 
