@@ -2,7 +2,9 @@
 
 import pandas as pd
 
+from pipeline.measures.fitted import fitted
 from pipeline.report import published
+from pipeline.report.comparison import format_mean
 from studies.tables.markdown import format_table
 from studies.tables.numbers import (
     compare_curves,
@@ -12,6 +14,7 @@ from studies.tables.numbers import (
     compute_rms,
     compute_rms_difference,
     count_fitted,
+    count_seeds,
     read_accuracy,
     read_published,
     read_run,
@@ -46,6 +49,13 @@ FLIPS = {
     "rotated": "coefficients rotated at random",
     "flipped": "order of coefficients reversed",
 }
+
+FLIPPED_NETWORKS = {
+    "LeNet": "flip/lenet",
+    "VGG-11, ¼ width": "flip/vgg11_quarter",
+    "ResNet-18, ¼ width": "flip/resnet18_quarter",
+}
+"""Columns of `make_flips`: network and run."""
 
 RECIPES = {
     "stated": "as stated, clipped to norm 0.5",
@@ -212,18 +222,30 @@ def make_carriers() -> str:
 
 
 def make_flips() -> str:
-    """Make the table of what maps of the images cost LeNet."""
-    run = "flip/lenet"
+    """Make the table of what maps of the images cost three networks."""
     rows = []
     for images, label in FLIPS.items():
-        networks = read_run(run, images=images)
-        loss = compute_flip_loss(run, images)
-        cost = "–" if images == "plain" else f"{loss.mean():.1f} ± {loss.std():.1f}"
-        accuracy = f"{100 * networks['accuracy'].mean():.1f}"
-        training = f"{100 * networks['train_accuracy'].mean():.0f}"
-        rows.append([label, accuracy, cost, training])
-    columns = ["images", "test accuracy, %", "loss in points", "training accuracy, %"]
+        row = [label]
+        for run in FLIPPED_NETWORKS.values():
+            networks = read_run(run, images=images)
+            row.append(describe_mean(networks))
+            loss = compute_flip_loss(run, images)
+            cost = "–" if images == "plain" else format_mean(loss.mean(), loss.std())
+            row.append(cost)
+        rows.append(row)
+    columns = ["images"]
+    for network, run in FLIPPED_NETWORKS.items():
+        columns += [f"{network} ({count_seeds(run)}), %", "loss in points"]
     return format_table(columns, rows)
+
+
+def describe_mean(networks: pd.DataFrame) -> str:
+    """Describe the mean test accuracy of networks, with training accuracy if not all
+    are fitted."""
+    accuracy = f"{100 * networks['accuracy'].mean():.1f}"
+    if fitted(networks).all():
+        return accuracy
+    return f"{accuracy} (training {100 * networks['train_accuracy'].mean():.0f})"
 
 
 def make_conditioning() -> str:

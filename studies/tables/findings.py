@@ -31,6 +31,28 @@ MAPS = {
 }
 """The maps of images of one run of `flip`: what each does, and what it keeps."""
 
+ALIGNED_MAPS = {
+    "plain": "as they are",
+    "aligned": "principal components onto the network's own NADs",
+    "aligned_cosines": "onto cosines, low frequencies first",
+    "aligned_vgg11": "onto VGG-11's NADs",
+    "aligned_reversed": "onto its own NADs, in reverse order",
+    "rotated": "random rotation",
+}
+"""Maps that give images a new basis, of the runs flip/alignment_N; `aligned_vgg11` is
+a run with another network's NADs."""
+
+ALIGNED_NETWORKS = {"lenet": "LeNet", "mlp_200_50": "MLP"}
+ALIGNED_SAMPLES = (1_000, 20_000)
+
+POISONED = {
+    "lenet_photographs": "photographs",
+    "lenet_gaussians": "Gaussian images",
+    "lenet_five_pairs": "photographs, five pairs",
+}
+"""Images with carriers, by run of `poison`. NADs of three channels, which hold five
+pairs, come in threes."""
+
 OVERLAPS = {
     (0.0, 0.0): "none (as in the papers)",
     (0.5, 0.0): "noise along v, σ_v = 0.5",
@@ -54,8 +76,9 @@ ALTERED = {"lenet": "LeNet", "resnet18_narrow": "⅛-width ResNet-18"}
 """Networks of `studies.altered`."""
 
 BLIND_SPOTS = (
-    ("LeNet with strides", "lenet_strided", None, "does not read these pixels"),
-    ("LeNet", "lenet", None, "averages the pattern away"),
+    ("LeNet with strides", "lenet_strided", "", "does not read these pixels"),
+    ("LeNet", "lenet", "", "averages the pattern away"),
+    ("LeNet without pooling", "lenet", "downsampling=none", "(control)"),
     ("ConvNeXt", "convnext", "scale=1e-06", "starts at nearly nothing"),
     ("ConvNeXt, layer scale 1", "convnext", "scale=1", "(control)"),
 )
@@ -78,15 +101,55 @@ LABELS = {
 
 def make_maps() -> str:
     """Make the table of the accuracy that maps of the images cost."""
-    rows = []
+    alignment = read_run("alignment/lenet_maps").groupby("images")["alignment"].mean()
+    rows = [["(none)", "everything", f"{alignment['plain']:.2g}", "–"]]
     for name, (words, kept) in MAPS.items():
         loss = compute_flip_loss("flip/lenet_locality", name)
-        rows.append([words, kept, f"{loss.mean():.1f} ± {loss.std():.1f}"])
+        cost = format_mean(loss.mean(), loss.std())
+        rows.append([words, kept, f"{alignment[name]:.2g}", cost])
     columns = [
         "map of the images, in training and test alike",
         "what it keeps",
+        "alignment ρ",
         "loss in points",
     ]
+    return format_table(columns, rows)
+
+
+def make_alignments() -> str:
+    """Make the table of accuracies on images in a new basis."""
+    columns = ["images"]
+    cells = {name: [] for name in ALIGNED_MAPS}
+    for samples in ALIGNED_SAMPLES:
+        results = read_run(f"flip/alignment_{samples}")
+        if samples == max(ALIGNED_SAMPLES):
+            other = read_run("flip/alignment_vgg11").assign(images="aligned_vgg11")
+            results = pd.concat([results, other])
+        for network, label in ALIGNED_NETWORKS.items():
+            columns.append(f"{label}, {samples:,} images")
+            for name, row in cells.items():
+                chosen = results["architecture"] == network
+                accuracies = (
+                    100 * results[chosen & (results["images"] == name)].accuracy
+                )
+                mean = format_mean(accuracies.mean(), accuracies.std())
+                row.append("–" if accuracies.empty else mean)
+    rows = [[ALIGNED_MAPS[name], *row] for name, row in cells.items()]
+    return format_table(columns, rows)
+
+
+def make_carriers() -> str:
+    """Make the table of LeNet's accuracies on clean images after carriers."""
+    rows = []
+    for run, words in POISONED.items():
+        clean = read_run(f"poison/{run}", test_set="clean")
+        row = [words]
+        for _, of_index in clean.groupby("index"):  # first −1, which means no carriers
+            accuracies = 100 * of_index["accuracy"]
+            row.append(format_mean(accuracies.mean(), accuracies.std()))
+        rows.append(row)
+    indices = [f"NAD {index}" for index in (0, 10, 30, 110)]
+    columns = ["images", "without carriers", *(f"carriers from {i}" for i in indices)]
     return format_table(columns, rows)
 
 
@@ -121,7 +184,7 @@ def make_wrong_labels() -> str:
     """Make the table of two cues, the channel of NAD 1 with correct or wrong labels."""
     run = "linear_pairs/lenet_mislabelled_rates"
     rows = []
-    for index in (1000, 128, 1):
+    for index in (1000, 256, 128, 32, 1):
         for rate in (0.0, 0.3):
             cell = {"eta1": 0.0, "eta2": rate, "index_1": index, "index_2": 1}
             row = [str(index), f"{100 * rate:.0f}"]
@@ -129,7 +192,10 @@ def make_wrong_labels() -> str:
                 accuracies = read_accuracy(run, **cell, test_set=test_set)
                 row.append(format_mean(accuracies.mean(), accuracies.std()))
             tilt = read_run(run, **cell, test_set="all")["tilt"]
-            rows.append([*row, format_mean(tilt.mean(), tilt.std())])
+            row.append(
+                "–" if tilt.isna().all() else format_mean(tilt.mean(), tilt.std())
+            )
+            rows.append(row)
     columns = [
         "NAD of the reliable channel",
         "wrong labels of NAD 1 (%)",
@@ -185,14 +251,15 @@ def make_order_in_time() -> str:
     epochs = sorted(course["epoch"].unique())
     rows = []
     for test_set, of_set in course.groupby("test_set", sort=False):
-        if test_set == "first 1024 NADs":  # which are all
-            continue
-        row = [test_set.replace("clean", "all NADs")]
+        words = test_set.replace("clean", "everything")
+        energy = f"{100 * of_set['energy'].iloc[0]:.0f}"
+        row = [words.replace("components", "principal components"), energy]
         for epoch in epochs:
             accuracies = 100 * select(of_set, epoch=epoch)["accuracy"]
             row.append(format_mean(accuracies.mean(), accuracies.std()))
         rows.append(row)
-    columns = ["accuracy (%) on test images that keep, after epochs", *map(str, epochs)]
+    columns = ["accuracy (%) on test images that keep", "of their energy (%)"]
+    columns += [f"epoch {epoch}" for epoch in epochs]
     return format_table(columns, rows)
 
 
@@ -226,21 +293,25 @@ def make_disagreements() -> str:
     return format_table(columns, rows)
 
 
+def read_variants(run: str) -> pd.DataFrame:
+    """Read a table of `studies.anatomy`; a network without changed arguments has the
+    variant ''."""
+    return read_run(run).fillna({"variant": ""})
+
+
 def make_blind_spots() -> str:
     """Make the table of why networks fail along their NAD 1000."""
     run = "anatomy/initial_scale"
     rows = []
     for label, network, variant, reason in BLIND_SPOTS:
-        untrained = read_run(f"{run}/response.csv", network=network)
-        trained = read_run(run, network=network, index=1000)
-        if variant is not None:
-            untrained = select(untrained, variant=variant)
-            trained = select(trained, variant=variant)
+        chosen = {"network": network, "variant": variant}
+        untrained = select(read_variants(f"{run}/response.csv"), **chosen)
+        trained = select(read_variants(run), **chosen, index=1000)
         responses = untrained.set_index("index")["response"]
         row = [label, reason, f"{100 * responses[1000] / responses[0]:.1f}"]
         for optimiser in ("SGD", "SGD with momentum", "AdamW"):
-            chosen = trained[trained["optimiser"] == optimiser]
-            row.append("–" if chosen.empty else describe_seeds(chosen))
+            seeds = trained[trained["optimiser"] == optimiser]
+            row.append("–" if seeds.empty else describe_seeds(seeds))
         rows.append(row)
     columns = ["network", "reason", "untrained response, % of NAD 0's"]
     return format_table([*columns, "SGD, %", "with momentum, %", "AdamW, %"], rows)

@@ -145,13 +145,14 @@ def compute_rms_difference(comparison: pd.DataFrame) -> float:
     return compute_rms(comparison["ours"] - comparison["published"])
 
 
-def compute_repeat_spread(network: str) -> float:
+def compute_repeat_spread(network: str, above: float = 0) -> float:
     """Compute the standard deviation of published runs along the same wave.
 
     The published map has each of the waves k = (−16, ±k_col) and (0, ±k_col) twice.
 
     Args:
         network: The column of the published table.
+        above: Only waves with a higher mean accuracy than this count, in per cent.
 
     Returns:
         The root mean square over waves, in points of accuracy.
@@ -159,7 +160,7 @@ def compute_repeat_spread(network: str) -> float:
     table = published.read_published("fourier")
     table = table[table["k_row"].isin([-16, 0])]
     of_wave = table.groupby(["k_row", table["k_col"].abs()])[network]
-    return compute_rms(of_wave.std().dropna())
+    return compute_rms(of_wave.std()[of_wave.mean() > above].dropna())
 
 
 def correlate_steps(steps_run: str, accuracy_run: str) -> float:

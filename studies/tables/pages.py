@@ -43,6 +43,8 @@ TABLES = {
     "alterations": findings.make_alterations,
     "families": findings.make_families,
     "maps": findings.make_maps,
+    "alignments": findings.make_alignments,
+    "carriers of LeNet": findings.make_carriers,
     "disagreements": findings.make_disagreements,
     "wrong labels": findings.make_wrong_labels,
     "turns": findings.make_turns,

@@ -239,16 +239,18 @@ def test_the_order_of_nads_is_shown_by_what_makes_the_classes_overlap(folder):
 
 def test_two_cues_are_compared_with_and_without_wrong_labels(folder):
     rows = []
-    for index in (1, 128, 1000):
+    for index in (1, 32, 128, 256, 1000):
         for rate in (0.0, 0.3):
             for number, test_set in enumerate(("all", "first", "second")):
                 accuracy = 0.5 + rate + 0.05 * number
                 place = f"0.0,{rate},0,{index},1,{test_set}"
-                rows.append(f"{place},{accuracy},{100 * rate}")
+                tilt = "" if (index, rate) == (256, 0.0) else 100 * rate
+                rows.append(f"{place},{accuracy},{tilt}")
     columns = "eta1,eta2,seed,index_1,index_2,test_set,accuracy,tilt"
     path = folder / "linear_pairs/lenet_mislabelled_rates/results.csv"
     write(path, columns, *rows)
-    _, _, first, second, *_, last = findings.make_wrong_labels().splitlines()
+    _, _, first, second, third, *_, last = findings.make_wrong_labels().splitlines()
+    assert third == "| 256 | 0 | 55.0 | 60.0 | – |", "without boundaries"
     assert first == "| 1000 | 0 | 55.0 | 60.0 | 0.0 |"
     assert second == "| 1000 | 30 | 85.0 | 90.0 | 30.0 |"
     assert last.startswith("| 1 | 30 |")
@@ -389,7 +391,7 @@ def test_initial_scales_have_what_was_measured_before_training_and_after(folder)
 
 
 def test_blind_spots_are_told_apart_by_optimisers(folder, monkeypatch):
-    spots = (("LeNet", "lenet", None, "a"), ("ConvNeXt", "convnext", "scale=1", "b"))
+    spots = (("LeNet", "lenet", "", "a"), ("ConvNeXt", "convnext", "scale=1", "b"))
     monkeypatch.setattr(findings, "BLIND_SPOTS", spots)
     run = folder / "anatomy/initial_scale"
     untrained = ["lenet,,0,0.8", "lenet,,1000,0.004"]
@@ -452,16 +454,57 @@ def test_rankings_stand_beside_one_that_needs_no_network(folder):
 
 
 def test_the_order_in_time_is_that_of_networks_trained_on_clean_images(folder):
-    columns = "carriers,seed,train_accuracy,epoch,test_set,accuracy"
+    columns = "carriers,seed,epoch,test_set,energy,accuracy"
     rows = []
     for seed, accuracy in ((0, 0.2), (1, 0.4)):
-        rows.append(f"none,{seed},0.9,1,clean,{accuracy}")
-        rows.append(f"none,{seed},0.9,0,first 8 NADs,0.1")
-        rows.append(f"none,{seed},0.9,1,first 8 NADs,{accuracy / 2}")
-        rows.append(f"none,{seed},0.9,0,clean,0.1")
-        rows.append(f"30,{seed},0.9,0,clean,0.9")
+        rows.append(f"none,{seed},1,clean,1,{accuracy}")
+        rows.append(f"none,{seed},0,first 8 components,0.7,0.1")
+        rows.append(f"none,{seed},1,first 8 components,0.7,{accuracy / 2}")
+        rows.append(f"none,{seed},0,clean,1,0.1")
+        rows.append(f"30,{seed},0,clean,1,0.9")
     write(folder / "order_in_time/lenet/results.csv", columns, *rows)
     head, _, whole, first = findings.make_order_in_time().splitlines()
-    assert head.endswith("| 0 | 1 |")
-    assert whole == "| all NADs | 10.0 ± 0.0 | 30.0 ± 14.1 |"
-    assert first == "| first 8 NADs | 10.0 ± 0.0 | 15.0 ± 7.1 |"
+    assert head.endswith("| epoch 0 | epoch 1 |")
+    assert whole == "| everything | 100 | 10.0 ± 0.0 | 30.0 ± 14.1 |"
+    assert first.endswith("principal components | 70 | 10.0 ± 0.0 | 15.0 ± 7.1 |")
+
+
+def test_losses_stand_beside_training_accuracies_of_unfitted_networks(
+    folder, monkeypatch
+):
+    networks = {"A": "flip/a", "B": "flip/b"}
+    monkeypatch.setattr(details, "FLIPPED_NETWORKS", networks)
+    monkeypatch.setattr(details, "FLIPS", {"plain": "plain", "signs": "signs"})
+    columns = "seed,images,train_accuracy,accuracy"
+    rows = "0,plain,0.7,0.7", "1,plain,0.9,0.8", "0,signs,1,0.5", "1,signs,1,0.5"
+    write(folder / "flip/a/results.csv", columns, *rows)
+    write(folder / "flip/b/results.csv", columns, "0,plain,1,0.9", "0,signs,1,0.6")
+    head, _, plain, signs = details.make_flips().splitlines()
+    assert "| A (2 seeds), % |" in head and "| B (1 seed), % |" in head
+    assert plain == "| plain | 75.0 (training 80) | – | 90.0 | – |"
+    assert signs == "| signs | 50.0 | 25.0 ± 7.1 | 60.0 | 30.0 |"
+
+
+def test_images_in_a_new_basis_have_a_column_for_each_network_and_size(folder):
+    columns = "architecture,seed,images,accuracy"
+    rows = "lenet,0,plain,0.6", "lenet,1,plain,0.8", "mlp_200_50,0,plain,0.5"
+    write(folder / "flip/alignment_1000/results.csv", columns, *rows)
+    write(folder / "flip/alignment_20000/results.csv", columns, "lenet,0,aligned,0.4")
+    write(folder / "flip/alignment_vgg11/results.csv", columns, "lenet,0,aligned,0.3")
+    head, _, plain, aligned, _, other, *_ = findings.make_alignments().splitlines()
+    assert other == "| onto VGG-11's NADs | – | – | 30.0 | – |"
+    assert "| LeNet, 1,000 images | MLP, 1,000 images | LeNet, 20,000 images |" in head
+    assert plain == "| as they are | 70.0 ± 14.1 | 50.0 | – | – |"
+    assert aligned.endswith("| – | – | 40.0 | – |")
+
+
+def test_carriers_are_judged_on_clean_images(folder):
+    columns = "seed,data,index,test_set,accuracy"
+    rows = ["0,images,-1,clean,0.7"]
+    for index in (0, 30, 90, 330):
+        rows.append(f"0,carriers,{index},clean,0.6")
+        rows.append(f"0,carriers,{index},poisoned,0.9")
+    for run in findings.POISONED:
+        write(folder / f"poison/{run}/results.csv", columns, *rows)
+    _, _, photographs, *_ = findings.make_carriers().splitlines()
+    assert photographs == "| photographs | 70.0 | 60.0 | 60.0 | 60.0 | 60.0 |"
