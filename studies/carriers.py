@@ -1,6 +1,8 @@
 """Does figure 7 show what a network prefers, or how much of the image carriers erase?
 
     python -m studies.carriers
+    python -m studies.carriers --kinds erased --sizes 0.5
+    python -m studies.carriers --network resnet18_narrow --indices 0 110 --seeds 1
 
 In figure 7 of paper 1, the carrier of an image's class replaces the image's own
 coefficient on a NAD. Photographs have large coefficients on the first NADs, so there a
@@ -19,13 +21,15 @@ erased ones with the carrier of the next class. `follows` is the fraction of `wr
 images that get the class of their carrier. `distance` is the root mean square distance
 of images with carriers from clean ones, of pixels in [0, 1].
 
-LeNet, with its NADs in the package and paper 1's SGD. Reads data/images/. Adds a row
-per network to results.csv in reports/kept/carriers/lenet/.
+The NADs are those in the package (for a narrow network, of full width), and the
+training is paper 1's SGD. Reads data/images/. Adds a row per network to results.csv in
+reports/kept/carriers/photographs/.
 """
 
 import argparse
 import dataclasses
 import functools
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,10 +48,11 @@ from pipeline.training import loop, pictures
 from pipeline.training.shapes import INPUT
 from studies import in_memory
 
-FOLDER = Path("reports/kept/carriers/lenet")
+FOLDER = Path("reports/kept/carriers/photographs")
 
-NETWORK = "lenet"
-INDICES = (0, 10, 30, 110)
+NADS = {"lenet": "lenet", "resnet18_narrow": "resnet18", "resnet18_quarter": "resnet18"}
+"""The name of each architecture's NADs in the package."""
+
 KINDS = ("erased", "replaced")
 
 
@@ -63,24 +68,30 @@ def erase(x: torch.Tensor, nads: np.ndarray) -> torch.Tensor:
     return (flat - flat @ rows.T @ rows).reshape(x.shape)
 
 
-def make_plan(train_samples: int, epochs: int, seeds: int) -> Plan:
-    """Make a plan of `poison` with LeNet."""
-    plan = config.plans(config.read())["overnight"].experiments["poison"]
-    member = plan.members[NETWORK]
+def make_plan(
+    name: str, indices: list[int], train_samples: int, epochs: int, seeds: int
+) -> Plan:
+    """Make a plan of `poison` with one architecture."""
+    document = config.read()
+    networks = document["scales"]["overnight"]["poison"]["networks"]
+    networks.setdefault(name, {"indices": [0]})
+    document["scales"]["overnight"]["nads"].setdefault(name, 2)
+    plan = config.plans(document)["overnight"].experiments["poison"]
+    member = plan.members[name]
     training = dataclasses.replace(member.training, epochs=epochs)
     member = dataclasses.replace(
-        member, grid=FirstIndices(INDICES), training=training, seeds=None
+        member, grid=FirstIndices(tuple(indices)), training=training, seeds=None
     )
     return dataclasses.replace(
         plan,
-        members={NETWORK: member},
+        members={name: member},
         seeds=tuple(range(seeds)),
         train_samples=train_samples,
     )
 
 
 def make_test_sets(
-    kind: str, x: torch.Tensor, y: torch.Tensor, nads: np.ndarray, cell: Cell
+    kind: str, x: torch.Tensor, y: torch.Tensor, nads: np.ndarray, size: float
 ) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
     """Yield each test set's name, images and the classes of their carriers.
 
@@ -89,9 +100,8 @@ def make_test_sets(
         x: Clean images, (N, 3, H, W), in [0, 1].
         y: Their class numbers, (N,).
         nads: The carriers' NADs, (K, D).
-        cell: The network's cell.
+        size: Magnitude of the coefficient on the carrier.
     """
-    size = cell["size"]
     erased = erase(x, nads)
     start = erased if kind == "erased" else x
     classes = int(y.max()) + 1
@@ -114,18 +124,18 @@ def train_network(plan: Plan, job: tuple[str, Cell]) -> dict[str, Any]:
     images = artifacts.read_images()
     classes = len(images["classes"])
     noise = experiment.draw_base_noise(plan, cell["seed"], images)
-    first = cell["index"]
-    nads = load(NETWORK).directions[first : first + count_nads(classes, INPUT)]
+    name, first, size = cell["architecture"], cell["index"], cell["size"]
+    nads = load(NADS[name]).directions[first : first + count_nads(classes, INPUT)]
     x = pictures.in_unit_range(noise["train_pictures"])
     y = experiment.classes("train", noise)
     start = erase(x, nads) if kind == "erased" else x
-    x = pictures.normalise(pictures.poison(start, y, nads, cell["size"]), noise)
+    x = pictures.normalise(pictures.poison(start, y, nads, size), noise)
     network, outcome, _ = in_memory.trained(experiment, plan, cell, x, y, classes)
-    row = {"kind": kind, "index": first, "seed": cell["seed"]}
-    row["train_accuracy"] = outcome.accuracy
+    row = {"network": name, "kind": kind, "size": size, "index": first}
+    row |= {"seed": cell["seed"], "train_accuracy": outcome.accuracy}
     clean = pictures.in_unit_range(noise["test_pictures"])
     labels = experiment.classes("test", noise)
-    for test_set, x, carried in make_test_sets(kind, clean, labels, nads, cell):
+    for test_set, x, carried in make_test_sets(kind, clean, labels, nads, size):
         inputs = loop.channels_last(pictures.normalise(x, noise), "cpu")
         predicted = loop.logits(network, inputs).argmax(1)
         row[test_set] = float((predicted == labels).float().mean())
@@ -139,16 +149,22 @@ def train_network(plan: Plan, job: tuple[str, Cell]) -> dict[str, Any]:
 def main() -> None:
     """Train the networks that results.csv lacks."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--network", choices=NADS, default="lenet")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
+    parser.add_argument("--sizes", nargs="+", type=float, default=[0.05])
+    parser.add_argument("--indices", nargs="+", type=int, default=[0, 10, 30, 110])
     parser.add_argument("--train-samples", type=int, default=20_000)
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--seeds", type=int, default=2)
     asked = parser.parse_args()
-    plan = make_plan(asked.train_samples, asked.epochs, asked.seeds)
+    plan = make_plan(
+        asked.network, asked.indices, asked.train_samples, asked.epochs, asked.seeds
+    )
     jobs = {}
-    for kind in KINDS:
-        for cell in experiments.find("poison").cells(plan):
-            if cell["index"] != CLEAN:
-                jobs[kind, cell["index"], cell["seed"]] = kind, cell
+    cells = [c for c in experiments.find("poison").cells(plan) if c["index"] != CLEAN]
+    for kind, size, cell in itertools.product(asked.kinds, asked.sizes, cells):
+        key = asked.network, kind, size, cell["index"], cell["seed"]
+        jobs[key] = kind, cell | {"size": size}
     FOLDER.mkdir(parents=True, exist_ok=True)
     make_context = functools.partial(dataclasses.replace, plan)
     in_memory.complete(FOLDER / "results.csv", train_network, jobs, make_context)

@@ -7,7 +7,7 @@ import torch
 from pipeline.training import pictures
 from studies.carriers import erase, make_plan, make_test_sets
 
-CELL = {"size": 0.05}
+SIZE = 0.05
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_the_test_sets_differ_only_on_the_carriers(kind, images, nads):
     y = torch.arange(10)
     sets = {
         name: (x, carried)
-        for name, x, carried in make_test_sets(kind, images, y, nads, CELL)
+        for name, x, carried in make_test_sets(kind, images, y, nads, SIZE)
     }
     assert torch.equal(sets["clean"][0], images)
     for name, (x, _) in sets.items():
@@ -48,21 +48,22 @@ def test_the_test_sets_differ_only_on_the_carriers(kind, images, nads):
     x, carried = sets["wrong"]
     assert carried.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
     written = coefficients(x, nads).abs()
-    assert torch.allclose(written.sum((1, 2)), torch.full((10,), 0.05), atol=1e-4)
+    assert torch.allclose(written.sum((1, 2)), torch.full((10,), SIZE), atol=1e-4)
     offset, channel, sign = pictures.carrier_of(3, 3)
     value = coefficients(x, nads)[2, channel, offset]  # image 2 carries class 3
-    assert float(value) == pytest.approx(sign * 0.05, abs=1e-5)
+    assert float(value) == pytest.approx(sign * SIZE, abs=1e-5)
 
 
 def test_images_with_replaced_coefficients_keep_those_of_other_classes(images, nads):
     y = torch.arange(10)
-    sets = {name: x for name, x, _ in make_test_sets("replaced", images, y, nads, CELL)}
+    sets = {name: x for name, x, _ in make_test_sets("replaced", images, y, nads, SIZE)}
     change = coefficients(sets["carriers"], nads) - coefficients(images, nads)
     assert ((change.abs() > 1e-5).sum((1, 2)) == 1).all()
 
 
-def test_the_plan_has_one_network_per_index_and_seed():
-    plan = make_plan(20_000, 20, 2)
-    assert plan.members["lenet"].grid.indices == (0, 10, 30, 110)
-    assert plan.members["lenet"].training.epochs == 20
+@pytest.mark.parametrize("name", ["lenet", "resnet18_narrow"])
+def test_the_plan_has_one_network_per_index_and_seed(name):
+    plan = make_plan(name, [0, 30], 20_000, 20, 2)
+    assert plan.members[name].grid.indices == (0, 30)
+    assert plan.members[name].training.epochs == 20
     assert plan.seeds == (0, 1)
