@@ -30,11 +30,11 @@ from pipeline.project.errors import one_sentence
 from pipeline.training import loop
 from pipeline.training.shapes import SIDE
 from studies import in_memory
-from studies.anatomy import planned, response
+from studies.anatomy import Variant, planned, response
 
 FOLDER = Path("reports/kept/border/lenet")
 
-NETWORK = "lenet"
+NETWORK = Variant("lenet", ())
 INDEX = 1000
 FRAME = 2
 """Width of the border in pixels."""
@@ -75,7 +75,9 @@ def train_network(plan: Plan, job: tuple[str, np.ndarray, int, NADs]) -> dict[st
     )
     noise = experiment.draw_base_noise(plan, seed, None)
     x, y = experiment.dataset(cell, "train", noise, [v])
-    network, outcome, _ = in_memory.trained(experiment, plan, cell, x, y, outputs=2)
+    network, outcome, _ = in_memory.trained(
+        experiment, plan, cell, x, y, outputs=2, specification=NETWORK.specification
+    )
     x, y = experiment.dataset(cell, "test", noise, [v])
     return {
         "direction": name,
@@ -89,8 +91,8 @@ def train_network(plan: Plan, job: tuple[str, np.ndarray, int, NADs]) -> dict[st
 
 def main() -> None:
     """Train the networks that results.csv lacks."""
-    nads = load(NETWORK)
-    plan = planned([NETWORK])
+    nads = load(NETWORK.architecture)
+    plan = planned([NETWORK.architecture])
     v = nads.directions[INDEX].astype(np.float32)
     jobs = {}
     for name, direction in make_directions(v).items():
