@@ -1,8 +1,8 @@
 """Does figure 7 show what a network prefers, or how much of the image carriers erase?
 
     python -m studies.carriers
-    python -m studies.carriers --kinds erased --sizes 0.5
-    python -m studies.carriers --network resnet18_narrow --indices 0 110 --seeds 1
+    python -m studies.carriers --kinds erased --sizes 0.2 0.5 --indices 0 30 300
+    python -m studies.carriers --network resnet18_narrow --indices 0 --seeds 1
 
 In figure 7 of paper 1, the carrier of an image's class replaces the image's own
 coefficient on a NAD. Photographs have large coefficients on the first NADs, so there a
@@ -15,7 +15,8 @@ carrier. Two kinds of training images tell this apart:
 - `erased`: all images lose their coefficients on all classes' carriers, and then get
   the carrier of their class. So only the carriers differ between the classes.
 
-Each network's accuracy is measured on `clean` images; on `carriers`, images of the kind
+Each network's accuracy is measured on `clean` images; on images with the `gap` of their
+class, whose coefficient on the carrier is 0; on `carriers`, images of the kind
 that it was trained on; on `erased` images without any carrier; and on `wrong` images,
 erased ones with the carrier of the next class. `follows` is the fraction of `wrong`
 images that get the class of their carrier. `distance` is the root mean square distance
@@ -107,6 +108,7 @@ def make_test_sets(
     classes = int(y.max()) + 1
     wrong = (y + 1) % classes
     yield "clean", x, y
+    yield "gap", pictures.poison(x, y, nads, 0.0), y
     yield "carriers", pictures.poison(start, y, nads, size), y
     yield "erased", erased, y
     yield "wrong", pictures.poison(erased, wrong, nads, size), wrong

@@ -1,7 +1,7 @@
 """Does misalignment cost accuracy if every value of an image stays at its pixel?
 
     python -m studies.checkerboard
-    python -m studies.checkerboard --networks resnet18_quarter --images checkered
+    python -m studies.checkerboard --networks vgg11_quarter --images checkered
         --train-samples 50000 --epochs 30 --seeds 1
 
 Table 1 of paper 1 reverses the order of the images' coefficients on the NADs, and
@@ -13,7 +13,8 @@ accuracy, the checkerboard would cost it too.
 
 The networks are those of `flip` (paper 1's SGD), plain and checkered from the same
 initial weights and in the same order. `alignment` is ρ of `studies.alignment`, with the
-NADs that come with the package, of full width.
+NADs that come with the package, of full width, and `plain_alignment` that of the images
+before they are multiplied. Only if these differ, the checkerboard is a test.
 
 Reads data/images/. Adds a row per network to results.csv in
 reports/kept/checkerboard/photographs/.
@@ -83,6 +84,7 @@ def train_network(plan: Plan, job: tuple[str, Cell]) -> dict[str, Any]:
     experiment = experiments.find("flip")
     images = artifacts.read_images()
     noise = experiment.draw_base_noise(plan, cell["seed"], images)
+    nads = load(NADS[cell["architecture"]])
     tensors = {}
     for split in ("train", "test"):
         x = IMAGES[name](experiment.pictures(split, noise))
@@ -99,7 +101,8 @@ def train_network(plan: Plan, job: tuple[str, Cell]) -> dict[str, Any]:
         "seed": cell["seed"],
         "train_samples": plan.train_samples,
         "epochs": training.epochs,
-        "alignment": measure_alignment(x, load(NADS[cell["architecture"]])),
+        "plain_alignment": measure_alignment(experiment.pictures("test", noise), nads),
+        "alignment": measure_alignment(x, nads),
         "train_accuracy": outcome.accuracy,
         "accuracy": loop.accuracy(network, loop.channels_last(x, "cpu"), y),
     }
