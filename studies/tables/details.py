@@ -7,8 +7,10 @@ from pipeline.report import published
 from pipeline.report.comparison import format_mean
 from studies.tables.markdown import format_table
 from studies.tables.numbers import (
+    CHECKERBOARD,
     compare_curves,
     compare_maps,
+    compute_checkerboard_loss,
     compute_flip_loss,
     compute_repeat_spread,
     compute_rms,
@@ -18,6 +20,7 @@ from studies.tables.numbers import (
     read_accuracy,
     read_published,
     read_run,
+    select,
 )
 from studies.two_channels import compute_accuracies
 
@@ -56,6 +59,14 @@ FLIPPED_NETWORKS = {
     "ResNet-18, ¼ width": "flip/resnet18_quarter",
 }
 """Columns of `make_flips`: network and run."""
+
+CHECKERED = (
+    ("LeNet, 20,000 images", "lenet", CHECKERBOARD),
+    ("VGG-11, ¼ width", "vgg11_quarter", "flip/vgg11_quarter"),
+    ("ResNet-18, ¼ width", "resnet18_quarter", "flip/resnet18_quarter"),
+)
+"""Rows of `make_checkerboards`: label, network, and the run that has the same network
+on plain images."""
 
 RECIPES = {
     "stated": "as stated, clipped to norm 0.5",
@@ -239,6 +250,24 @@ def make_flips() -> str:
     return format_table(columns, rows)
 
 
+def make_checkerboards() -> str:
+    """Make the table of what a checkerboard costs."""
+    rows = []
+    for label, network, run in CHECKERED:
+        chosen = {"network": network, "images": "checkered"}
+        checkered = read_run(CHECKERBOARD, **chosen)
+        plain = read_run(run, images="plain")
+        if run == CHECKERBOARD:
+            plain = select(plain, network=network)
+        loss = compute_checkerboard_loss(network, run)
+        rho = checkered[["plain_alignment", "alignment"]].mean()
+        row = [label, f"{len(checkered)}", *(f"{value:.2g}" for value in rho)]
+        row += [describe_mean(plain), describe_mean(checkered)]
+        rows.append([*row, format_mean(loss.mean(), loss.std())])
+    columns = ["network", "seeds", "ρ, plain", "ρ, multiplied", "plain, %"]
+    return format_table([*columns, "multiplied, %", "loss in points"], rows)
+
+
 def describe_mean(networks: pd.DataFrame) -> str:
     """Describe the mean test accuracy of networks, with training accuracy if not all
     are fitted."""
@@ -359,8 +388,10 @@ def make_resnet_pairs() -> str:
 
 
 def make_images_or_nad() -> str:
-    """Make the table of LeNet with images and a linear channel, by NAD."""
-    results = read_run("image_pairs/lenet", architecture="lenet")
+    """Make the table of fitted LeNets with images and a linear channel, by NAD."""
+    runs = "image_pairs/lenet", "image_pairs/lenet_seeds"
+    results = pd.concat([read_run(run, architecture="lenet") for run in runs])
+    results = results[fitted(results)]
     indices = sorted(results["index"].unique())
     rows = []
     for test_set, label in (
@@ -368,8 +399,12 @@ def make_images_or_nad() -> str:
         ("images", "only images"),
         ("all", "both"),
     ):
-        networks = results[results["test_set"] == test_set]
-        rows.append([label, *list_accuracies(networks, indices)])
+        of_index = results[results["test_set"] == test_set].groupby("index")["accuracy"]
+        row = [label]
+        for index in indices:
+            accuracy = 100 * of_index.get_group(index)
+            row.append(format_mean(accuracy.mean(), accuracy.std()))
+        rows.append(row)
     return format_table(["NAD", *map(str, indices)], rows)
 
 

@@ -8,6 +8,7 @@ from pipeline.measures.ranks import spearman
 from pipeline.report.comparison import format_mean
 from studies.tables.markdown import format_table
 from studies.tables.numbers import (
+    compute_checkerboard_loss,
     compute_flip_loss,
     describe_seeds,
     format_signed,
@@ -48,10 +49,19 @@ ALIGNED_SAMPLES = (1_000, 20_000)
 POISONED = {
     "lenet_photographs": "photographs",
     "lenet_gaussians": "Gaussian images",
-    "lenet_five_pairs": "photographs, five pairs",
 }
-"""Images with carriers, by run of `poison`. NADs of three channels, which hold five
-pairs, come in threes."""
+"""Images with carriers, by run of `poison`."""
+
+CARRIED = {"lenet": "LeNet", "resnet18_narrow": "ResNet-18, ⅛ width"}
+"""Networks of `studies.carriers`."""
+
+BORDERS = {
+    "NAD 1000": "NAD 1000",
+    "no alternation": "its absolute values, in the same pixels",
+    "frame": "a frame of two pixels, all alike",
+    "in the middle": "NAD 1000, moved to the middle",
+}
+"""Directions of `studies.border`."""
 
 OVERLAPS = {
     (0.0, 0.0): "none (as in the papers)",
@@ -69,15 +79,19 @@ PREDICTORS = {
 """The directions along which networks respond before training."""
 
 
-DISAGREEMENTS = {"SGD": "three_networks", "AdamW": "adamw"}
-"""Runs of `studies.controversial` by optimiser."""
+DISAGREEMENTS = (
+    ("SGD", "three_networks"),
+    ("SGD", "convmixer"),
+    ("AdamW", "adamw"),
+)
+"""Optimisers and runs of `studies.controversial`."""
 
 ALTERED = {"lenet": "LeNet", "resnet18_narrow": "⅛-width ResNet-18"}
 """Networks of `studies.altered`."""
 
 BLIND_SPOTS = (
     ("LeNet with strides", "lenet_strided", "", "does not read these pixels"),
-    ("LeNet", "lenet", "", "averages the pattern away"),
+    ("LeNet", "lenet", "", "mostly averages the pattern away"),
     ("LeNet without pooling", "lenet", "downsampling=none", "(control)"),
     ("ConvNeXt", "convnext", "scale=1e-06", "starts at nearly nothing"),
     ("ConvNeXt, layer scale 1", "convnext", "scale=1", "(control)"),
@@ -96,6 +110,7 @@ LABELS = {
     "lenet": "LeNet",
     "lenet_strided": "LeNet with strides",
     "convnext": "ConvNeXt",
+    "convmixer": "ConvMixer",
 }
 
 
@@ -107,6 +122,11 @@ def make_maps() -> str:
         loss = compute_flip_loss("flip/lenet_locality", name)
         cost = format_mean(loss.mean(), loss.std())
         rows.append([words, kept, f"{alignment[name]:.2g}", cost])
+    checkered = read_run("checkerboard/photographs", network="lenet")
+    rho = checkered.groupby("images")["alignment"].mean()["checkered"]
+    loss = compute_checkerboard_loss("lenet")
+    words = "multiplied by a checkerboard of +1 and −1", "each value's pixel and size"
+    rows.insert(1, [*words, f"{rho:.2g}", format_mean(loss.mean(), loss.std())])
     columns = [
         "map of the images, in training and test alike",
         "what it keeps",
@@ -151,6 +171,55 @@ def make_carriers() -> str:
     indices = [f"NAD {index}" for index in (0, 10, 30, 110)]
     columns = ["images", "without carriers", *(f"carriers from {i}" for i in indices)]
     return format_table(columns, rows)
+
+
+def make_gaps() -> str:
+    """Make the table of networks trained with carriers of paper 1's size."""
+    results = read_run("carriers/photographs", size=0.05)
+    rows = []
+    keys = ["network", "kind", "index"]
+    for (network, kind, index), seeds in results.groupby(keys):
+        row = [CARRIED[network], f"{len(seeds)}", kind, f"{index}"]
+        for test_set in ("clean", "gap", "carriers", "erased", "follows"):
+            accuracies = 100 * seeds[test_set].dropna()
+            mean = format_mean(accuracies.mean(), accuracies.std())
+            row.append("–" if accuracies.empty else mean)
+        rows.append(row)
+    columns = ["network", "seeds", "training images", "carriers from NAD", "clean"]
+    columns += ["only the gap", "with carriers", "erased", "class of a wrong carrier"]
+    return format_table(columns, rows)
+
+
+def make_carrier_sizes() -> str:
+    """Make the table of how often LeNet follows wrong carriers, by their size."""
+    results = read_run("carriers/photographs", network="lenet", kind="erased")
+    indices = sorted(results["index"].unique())
+    rows = []
+    for size, of_size in results.groupby("size"):
+        row = [f"{size:g}"]
+        for index in indices:
+            follows = 100 * of_size[of_size["index"] == index]["follows"]
+            mean = format_mean(follows.mean(), follows.std())
+            row.append("–" if follows.empty else mean)
+        rows.append(row)
+    columns = ["size of the carriers", *(f"from NAD {index}" for index in indices)]
+    return format_table(columns, rows)
+
+
+def make_borders() -> str:
+    """Make the table of LeNet along NAD 1000 and directions made from it."""
+    results = read_run("border/lenet")
+    rows = []
+    for name, words in BORDERS.items():
+        seeds = select(results, direction=name)
+        border, response = 100 * seeds[["border", "response"]].mean()
+        rows.append([words, f"{border:.0f}", f"{response:.1f}", describe_seeds(seeds)])
+    columns = [
+        "direction",
+        "energy at the border (%)",
+        "untrained response, % of NAD 0's",
+    ]
+    return format_table([*columns, "SGD, %"], rows)
 
 
 def make_overlaps() -> str:
@@ -266,7 +335,7 @@ def make_order_in_time() -> str:
 def make_disagreements() -> str:
     """Make the table of directions that one of two networks should learn."""
     rows = []
-    for optimiser, run in DISAGREEMENTS.items():
+    for optimiser, run in DISAGREEMENTS:
         results = read_run(f"controversial/{run}")
         own = read_run(f"controversial/{run}/own_nads.csv")
         between = results["direction"].str.fullmatch("(.+)_not_(.+)")

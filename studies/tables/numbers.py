@@ -18,6 +18,9 @@ from pipeline.report import published
 KEPT = Path("reports/kept")
 
 
+CHECKERBOARD = "checkerboard/photographs"
+
+
 def read_run(run: str, **values: Any) -> pd.DataFrame:
     """Read a table of a kept run.
 
@@ -194,6 +197,21 @@ def compute_flip_loss(run: str, images: str = "flipped") -> pd.Series:
     return 100 * (plain - changed)
 
 
+def compute_checkerboard_loss(network: str, run: str = CHECKERBOARD) -> pd.Series:
+    """Compute the accuracy lost by a checkerboard, by seed, in points.
+
+    Args:
+        network: A network of `studies.checkerboard`.
+        run: The run that has it on plain images.
+    """
+    chosen = {"network": network, "images": "checkered"}
+    checkered = read_run(CHECKERBOARD, **chosen).set_index("seed")["accuracy"]
+    plain = read_run(run, images="plain")
+    if run == CHECKERBOARD:
+        plain = select(plain, network=network)
+    return 100 * (plain.set_index("seed")["accuracy"] - checkered)
+
+
 def compute_published_flip_loss(network: str) -> float:
     """Compute the published loss by flipped coefficients, in points."""
     plain = read_published("flip", "plain", network=network)
@@ -224,6 +242,7 @@ def describe_seeds(networks: pd.DataFrame) -> str:
     ):
         text = f"{100 * accuracy:.1f}"
         if training < FITTED:
-            text += f" (training {100 * training:.0f})"
+            digits = 1 if training > 0.985 else 0  # else it would round to 99 %
+            text += f" (training {100 * training:.{digits}f})"
         texts.append(text)
     return ", ".join(texts)

@@ -356,12 +356,12 @@ def test_directions_of_disagreement_have_both_networks_and_a_control(folder):
         "lenet,random,0,1,0.8,,0.6",
     ]
     control = "convnext,lenet_not_convnext,convnext_nad_538"
-    for run in findings.DISAGREEMENTS.values():
+    for _, run in findings.DISAGREEMENTS:
         write(folder / f"controversial/{run}/results.csv", columns, *rows)
         own = folder / f"controversial/{run}/own_nads.csv"
         write(own, "network,direction,own_nad", control)
-        rows = rows[:3]  # the second run has no controls
-    _, _, sgd, adamw = findings.make_disagreements().splitlines()
+        rows = rows[:3]  # only the first run has controls
+    _, _, sgd, *_, adamw = findings.make_disagreements().splitlines()
     assert sgd == (
         "| for LeNet, not ConvNeXt | SGD | ×4.2: 99.9, 99.7 "
         "| ×0.12: 50.5 (training 57) | ×0.12: 50.0 (training 60) |"
@@ -508,3 +508,50 @@ def test_carriers_are_judged_on_clean_images(folder):
         write(folder / f"poison/{run}/results.csv", columns, *rows)
     _, _, photographs, *_ = findings.make_carriers().splitlines()
     assert photographs == "| photographs | 70.0 | 60.0 | 60.0 | 60.0 | 60.0 |"
+
+
+def test_gaps_have_means_over_seeds_and_only_the_papers_size(folder):
+    columns = "network,kind,size,index,seed,clean,gap,carriers,erased,follows"
+    write(
+        folder / "carriers/photographs/results.csv",
+        columns,
+        "lenet,replaced,0.05,0,0,0.2,0.8,0.9,0.3,0.1",
+        "lenet,replaced,0.05,0,1,0.4,0.8,0.9,0.3,0.1",
+        "lenet,erased,0.05,0,0,0.5,,0.6,0.6,0.04",
+        "lenet,erased,0.5,0,0,0.1,,0.98,0.2,0.9",
+        "lenet,erased,0.5,30,0,0.1,,0.98,0.2,0.8",
+    )
+    _, _, erased, replaced = findings.make_gaps().splitlines()
+    assert erased == "| LeNet | 1 | erased | 0 | 50.0 | – | 60.0 | 60.0 | 4.0 |"
+    assert "| 2 | replaced | 0 | 30.0 ± 14.1 | 80.0 ± 0.0 | 90.0" in replaced
+    _, _, small, large = findings.make_carrier_sizes().splitlines()
+    assert small == "| 0.05 | 4.0 | – |"
+    assert large == "| 0.5 | 90.0 | 80.0 |"
+
+
+def test_a_checkerboard_costs_what_the_same_seed_loses(folder):
+    columns = "network,images,seed,plain_alignment,alignment,train_accuracy,accuracy"
+    lines = ["lenet,plain,0,9,9,0.7,0.6", "lenet,plain,1,9,9,0.7,0.7"]
+    for network in ("lenet", "vgg11_quarter", "resnet18_quarter"):
+        lines.append(f"{network},checkered,0,9,0.5,0.7,0.5")
+    lines.append("lenet,checkered,1,9,0.5,0.7,0.6")
+    write(folder / "checkerboard/photographs/results.csv", columns, *lines)
+    for name in ("vgg11_quarter", "resnet18_quarter"):
+        run = folder / f"flip/{name}/results.csv"
+        write(
+            run,
+            "architecture,images,seed,train_accuracy,accuracy",
+            f"{name},plain,0,1,0.8",
+        )
+    _, _, lenet, vgg, _ = details.make_checkerboards().splitlines()
+    assert lenet.startswith("| LeNet, 20,000 images | 2 | 9 | 0.5 | 65.0 (training 70)")
+    assert lenet.endswith("| 10.0 ± 0.0 |")
+    assert vgg.endswith("| 80.0 | 50.0 (training 70) | 30.0 |")
+
+
+def test_directions_made_from_nad_1000_have_their_response_in_per_cent(folder):
+    rows = [f"{name},0,0.96,0.027,0.75,0.506" for name in findings.BORDERS]
+    columns = "direction,seed,border,response,train_accuracy,accuracy"
+    write(folder / "border/lenet/results.csv", columns, *rows)
+    first = findings.make_borders().splitlines()[2]
+    assert first == "| NAD 1000 | 96 | 2.7 | 50.6 (training 75) |"
