@@ -265,11 +265,10 @@ def make_verdicts_on_paper_2() -> list[list[str]]:
     latest = {"index_1": 1000, "index_2": 1000}
     published = read_published("linear_pairs", "all", **latest)
     resnet = read_accuracy("linear_pairs/resnet18_quarter", test_set="all", **latest)
-    with_images = "image_pairs/lenet_and_mlp"
-    linear = read_accuracy(
-        with_images, architecture="lenet", index=1000, test_set="linear"
-    )
-    linear_seeds = count_seeds(with_images)
+    late = {"index": 1000, "test_set": "linear"}
+    runs = "image_pairs/lenet", "image_pairs/lenet_seeds"
+    linear = pd.concat([read_accuracy(run, **late) for run in runs])
+    linear_seeds = f"{len(linear)} seeds"
     resnet_seeds = count_seeds("linear_pairs/resnet18_quarter")
     tilt = read_run(f"{pairs}/boundaries.csv", architecture="mlp_100_20")["tilt"]
     first = read_accuracy(pairs, architecture="mlp_100_20", test_set="first")
