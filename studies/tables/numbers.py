@@ -5,6 +5,7 @@ results.csv, or by another of its tables, such as 'patches/four_networks/spectra
 """
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -242,7 +243,9 @@ def describe_seeds(networks: pd.DataFrame) -> str:
     ):
         text = f"{100 * accuracy:.1f}"
         if training < FITTED:
-            digits = 1 if training > 0.985 else 0  # else it would round to 99 %
-            text += f" (training {100 * training:.{digits}f})"
+            percent = f"{100 * training:.0f}"
+            if training > 0.985:  # rounded, it would look fitted
+                percent = f"{math.floor(1000 * training) / 10:.1f}"
+            text += f" (training {percent})"
         texts.append(text)
     return ", ".join(texts)
