@@ -51,7 +51,7 @@ from studies import in_memory
 
 FOLDER = Path("reports/kept/carriers/photographs")
 
-NADS = {"lenet": "lenet", "resnet18_narrow": "resnet18", "resnet18_quarter": "resnet18"}
+NADS = {"lenet": "lenet", "resnet18_narrow": "resnet18"}
 """The name of each architecture's NADs in the package."""
 
 KINDS = ("erased", "replaced")
