@@ -1,6 +1,7 @@
 """Problems D(v) that one network learns and another does not, known before training.
 
-    python -m studies.controversial [--networks ...] [--seeds 2] [--out FOLDER]
+    python -m studies.controversial [--networks ...] [--seeds 2] [--pairs-only]
+        [--damping 0.1] [--out FOLDER]
     python -m studies.controversial --draw [--out FOLDER]
 
 For every pair of networks A and B, the direction `A_not_B` is `controversial(A, B)[0]`,
@@ -10,7 +11,7 @@ and σ = ε = 1 for all networks.
 
 Controls, for each network: a random direction and the Fourier direction (0, 2), which
 are the same for all networks, and for each of its controversial directions v the
-network's own NAD whose eigenvalue is nearest to vᵀCv.
+network's own NAD whose eigenvalue is nearest to vᵀCv. `--pairs-only` leaves them out.
 
 The covariances are those of data/nads. A network that data/nads lacks has the
 covariance that is installed with the package or, if there is none, an estimate that is
@@ -154,10 +155,15 @@ class Directions:
     """Unit vectors (D,) by name, in a file. Vectors in it are not computed again.
 
     LAPACK may return another vector of equal ratio on another machine.
+
+    Args:
+        path: the file, which need not exist yet.
+        damping: δ of `controversial`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, damping: float) -> None:
         self.path = path
+        self.damping = damping
         self.vectors = {}
         if path.exists():
             with np.load(path) as arrays:
@@ -167,7 +173,8 @@ class Directions:
         """The name of the direction that `a` should learn and `b` should not."""
         name = f"{a}_not_{b}"
         if name not in self.vectors:
-            self._add(name, controversial(nads[a], nads[b])[0])
+            vectors = controversial(nads[a], nads[b], damping=self.damping)
+            self._add(name, vectors[0])
         return name
 
     def like(self, network: str, direction: str, nads: NADs) -> str:
@@ -198,9 +205,18 @@ class Directions:
 
 
 def work(
-    pairs: Sequence[tuple[str, str]], nads: Mapping[str, NADs], directions: Directions
+    pairs: Sequence[tuple[str, str]],
+    nads: Mapping[str, NADs],
+    directions: Directions,
+    controls: bool,
 ) -> tuple[list[tuple[str, str]], pd.DataFrame]:
     """What is trained: the pairs in their order, each followed by its controls.
+
+    Args:
+        pairs: networks by name.
+        nads: NADs by network.
+        directions: where the directions are kept.
+        controls: whether the controls are trained too.
 
     Returns:
         (network, direction) of all trainings, each of them once.
@@ -214,14 +230,15 @@ def work(
         for direction in between:
             for network in pair:
                 places.append((network, direction))
-        for network in pair:
+        for network in pair if controls else ():
             for direction in between:
                 nad = directions.like(network, direction, nads[network])
                 places.append((network, nad))
-                own.append({"network": network, "direction": direction, "own_nad": nad})
+                own.append((network, direction, nad))
             places.append((network, directions.random()))
             places.append((network, directions.wave()))
-    return list(dict.fromkeys(places)), pd.DataFrame(own)
+    table = pd.DataFrame(own, columns=["network", "direction", "own_nad"])
+    return list(dict.fromkeys(places)), table
 
 
 def cell_of(network: str, direction: str, seed: int) -> Cell:
@@ -273,22 +290,28 @@ def train_cell(plan: Plan, job: tuple[Cell, np.ndarray, float]) -> dict[str, Any
 
 
 def train_all(
-    plan: Plan, names: Sequence[str], seeds: int, folder: Path
+    plan: Plan,
+    names: Sequence[str],
+    seeds: int,
+    folder: Path,
+    *,
+    controls: bool = True,
+    damping: float = 0.1,
 ) -> pd.DataFrame:
-    """Train all networks that results.csv in `folder` lacks; returns the table."""
+    """Train all networks that results.csv in `folder` lacks, seed by seed; returns the
+    table."""
     nads = {
         name: nads_of(name, plan.members[name].specification, folder) for name in names
     }
-    directions = Directions(folder / "directions.npz")
-    places, own_nads = work(pairs_of(names), nads, directions)
+    directions = Directions(folder / "directions.npz", damping)
+    places, own_nads = work(pairs_of(names), nads, directions, controls)
     own_nads.to_csv(folder / "own_nads.csv", index=False)
     jobs = {}
-    for network, direction in places:
+    for seed, (network, direction) in itertools.product(range(seeds), places):
         v = directions.vectors[direction]
         response = np.sqrt(energy(nads[network], v) / nads[network].eigenvalues.mean())
-        for seed in range(seeds):
-            cell = cell_of(network, direction, seed)
-            jobs[network, direction, seed] = (cell, v, response)
+        cell = cell_of(network, direction, seed)
+        jobs[network, direction, seed] = (cell, v, response)
     make = functools.partial(dataclasses.replace, plan)
     return in_memory.complete(folder / "results.csv", train_cell, jobs, make)
 
@@ -425,6 +448,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--scale", choices=config.read()["scales"], default="overnight")
     parser.add_argument("--out", type=Path, help="by default a folder of reports/kept")
+    parser.add_argument("--pairs-only", action="store_true", help="train no controls")
+    parser.add_argument("--damping", type=float, default=0.1, help="δ")
     parser.add_argument(
         "--draw", action="store_true", help="draw the figures, train nothing"
     )
@@ -435,7 +460,14 @@ def main() -> None:
         draw(folder)
         return
     folder.mkdir(parents=True, exist_ok=True)
-    train_all(planned(names, asked.scale), names, asked.seeds, folder)
+    train_all(
+        planned(names, asked.scale),
+        names,
+        asked.seeds,
+        folder,
+        controls=not asked.pairs_only,
+        damping=asked.damping,
+    )
 
 
 if __name__ == "__main__":

@@ -95,6 +95,26 @@ def test_a_killed_run_resumes_along_the_same_directions(small, tmp_path, monkeyp
     pd.testing.assert_frame_equal(again, table)
 
 
+def test_pairs_only_trains_no_controls_along_directions_of_its_own_damping(
+    small, tmp_path
+):
+    table = study.train_all(small, NAMES, 2, tmp_path, controls=False, damping=1.0)
+    pair = ("lenet_not_convnext", "convnext_not_lenet")
+    first = [(network, direction) for direction in pair for network in NAMES]
+    assert list(zip(table["network"], table["direction"], strict=True)) == 2 * first
+    assert list(table["seed"]) == 4 * [0] + 4 * [1]
+    with np.load(tmp_path / "directions.npz") as arrays:
+        assert set(arrays) == set(pair)
+        expected = controversial(load("lenet"), load("convnext"), damping=1.0)[0]
+        np.testing.assert_array_equal(arrays[pair[0]], expected)
+    assert pd.read_csv(tmp_path / "own_nads.csv").empty
+    with np.load(tmp_path / "directions.npz") as vectors:
+        figure = study.pairs_figure(
+            table, pd.read_csv(tmp_path / "own_nads.csv"), vectors
+        )
+    assert len(figure.axes) == 4
+
+
 def test_nads_of_the_stage_come_before_installed_ones(small, tmp_path):
     (tmp_path / "nads").mkdir()
     own = imported(np.eye(1024), (1, 32, 32))
