@@ -1,7 +1,7 @@
 """Why does a network fail along a direction? Does its function not depend on the
 direction, or do training steps not depend on it?
 
-    python -m studies.anatomy
+    python -m studies.anatomy [--networks ...] [--indices 1000 400 200] [--out FOLDER]
 
 Networks are trained on D(v) along a few NADs of the architecture, as `nad_sweep` does,
 with different initial constants and different optimisers. Two numbers of the untrained
@@ -22,6 +22,7 @@ import argparse
 import dataclasses
 import functools
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,14 @@ OPTIMISERS = {
     },
 }
 """What each optimiser changes in the training that `nad_sweep` plans."""
+
+RATES = {
+    "vit_small": {
+        "SGD, learning rate 0.1": {"lr": 0.1},
+        "SGD, learning rate 0.02": {"lr": 0.02},
+    }
+}
+"""More optimisers of some architectures."""
 
 VARIANTS = {
     "convnext": [{"scale": scale} for scale in (1.0, 1e-6, 0.1, 1e-2, 1e-3)],
@@ -137,6 +146,11 @@ class Job:
         }
 
 
+def optimisers(architecture: str) -> dict[str, dict[str, Any]]:
+    """What each optimiser of an architecture changes, by its name."""
+    return OPTIMISERS | RATES.get(architecture, {})
+
+
 def variants(architectures: list[str]) -> list[Variant]:
     """The variants of some architectures."""
     return [
@@ -175,7 +189,7 @@ def train_variant(plan: Plan, job: Job) -> dict[str, Any]:
             y,
             outputs=2,
             specification=job.variant.specification,
-            **OPTIMISERS[job.optimiser],
+            **optimisers(job.variant.architecture)[job.optimiser],
         )
     except Diverged:
         missing = {"train_accuracy": np.nan, "accuracy": np.nan, "steps": np.nan}
@@ -240,14 +254,14 @@ def alignment(variant: Variant, v: np.ndarray, seed: int) -> float:
 
 
 def measure_untrained(
-    chosen: list[Variant], directions: dict[str, np.ndarray]
+    chosen: list[Variant], directions: dict[str, np.ndarray], indices: Sequence[int]
 ) -> pd.DataFrame:
-    """The response and the alignment of every variant along the NADs of its
-    architecture."""
+    """The response and the alignment of every variant along NAD 0 of its architecture,
+    and along the NADs `indices`."""
     rows = []
     for variant in tqdm(chosen, "untrained", disable=None):
         nads = untrained_nads(variant, RESPONSE_NETWORKS)
-        for index in (0, *sorted(INDICES)):
+        for index in (0, *sorted(indices)):
             v = directions[variant.architecture][index]
             kernel = [alignment(variant, v, seed) for seed in range(KERNEL_NETWORKS)]
             rows.append(
@@ -263,12 +277,11 @@ def measure_untrained(
     return pd.DataFrame(rows)
 
 
-def planned(architectures: list[str]) -> Plan:
-    """The plan of `nad_sweep` at scale overnight, with these architectures and
-    `INDICES`."""
+def planned(architectures: list[str], indices: Sequence[int]) -> Plan:
+    """The plan of `nad_sweep` at scale overnight, with these architectures and NADs."""
     plan = config.plans(config.read())["overnight"].experiments["nad_sweep"]
     line = plan.members["convnext"]
-    grid = dataclasses.replace(line.grid, indices=INDICES)
+    grid = dataclasses.replace(line.grid, indices=tuple(indices))
     members = {
         name: dataclasses.replace(line, grid=grid, seeds=None) for name in architectures
     }
@@ -350,6 +363,8 @@ def main() -> None:
     come."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--networks", nargs="+", choices=VARIANTS, default=[*VARIANTS])
+    parser.add_argument("--indices", nargs="+", type=int, default=INDICES)
+    parser.add_argument("--out", type=Path, default=FOLDER)
     asked = parser.parse_args()
     chosen = variants(asked.networks)
     directions = {}
@@ -361,22 +376,21 @@ def main() -> None:
             else untrained_nads(base, 2 * RESPONSE_NETWORKS)
         )
         directions[name] = nads.directions.astype(np.float32)
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    untrained = measure_untrained(chosen, directions)
-    untrained.to_csv(FOLDER / "response.csv", index=False, float_format="%.5g")
+    asked.out.mkdir(parents=True, exist_ok=True)
+    untrained = measure_untrained(chosen, directions, asked.indices)
+    untrained.to_csv(asked.out / "response.csv", index=False, float_format="%.5g")
     jobs = {}
-    for seed, index, variant, optimiser in itertools.product(
-        SEEDS, INDICES, chosen, OPTIMISERS
-    ):
+    for seed, index, variant in itertools.product(SEEDS, asked.indices, chosen):
         direction = directions[variant.architecture][index]
-        job = Job(variant, optimiser, index, seed, direction)
-        jobs[tuple(job.key.values())] = job
-    make = functools.partial(planned, asked.networks)
-    path = FOLDER / "results.csv"
+        for optimiser in optimisers(variant.architecture):
+            job = Job(variant, optimiser, index, seed, direction)
+            jobs[tuple(job.key.values())] = job
+    make = functools.partial(planned, asked.networks, asked.indices)
+    path = asked.out / "results.csv"
     table = in_memory.complete(path, train_variant, jobs, make)
     table = table.fillna({"variant": ""}).sort_values([*table.columns[:5]])
     table.to_csv(path, index=False)
-    style.save(make_figure(table, untrained), FOLDER, "anatomy")
+    style.save(make_figure(table, untrained), asked.out, "anatomy")
 
 
 if __name__ == "__main__":

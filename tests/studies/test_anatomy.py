@@ -38,12 +38,16 @@ def test_variants_change_the_arguments_of_the_network():
     assert specification["position_std"] == 0.2 and specification["width"] == 64
 
 
+def test_some_architectures_have_more_learning_rates():
+    assert list(anatomy.optimisers("convnext")) == list(anatomy.OPTIMISERS)
+    rates = [change.get("lr") for change in anatomy.optimisers("vit_small").values()]
+    assert rates == [None, 0.1, 1e-3, 0.1, 0.02]
+
+
 def test_the_plan_trains_along_the_indices_with_one_sigma():
-    plan = anatomy.planned(["convnext", "vit_small"])
+    plan = anatomy.planned(["convnext", "vit_small"], (200, 5))
     assert plan.settings.sigma == {"convnext": 1.0, "vit_small": 1.0}
-    assert {member.grid.indices for member in plan.members.values()} == {
-        anatomy.INDICES
-    }
+    assert {member.grid.indices for member in plan.members.values()} == {(200, 5)}
     assert (
         plan.train_samples == 10_000 and plan.members["convnext"].training.epochs == 20
     )
