@@ -1,0 +1,175 @@
+"""Does it help to scale the directions of images, beside putting them in order?
+
+    python -m studies.scaled
+
+Images are given in an unknown basis. Their principal components, in decreasing
+variance s, are put onto LeNet's NADs in order, or onto the rows of a random rotation,
+and scaled, in training and test alike:
+
+- `none`: not at all, as the maps `aligned` and `rotated` of `flip`.
+- `response`: by λ^(−1/4), λ the eigenvalue of C along the NAD. The response of an
+  untrained LeNet to a component, √(λ s), then falls less steeply from NAD to NAD.
+- `white`: by s^(−1/2), so that all components have the same variance.
+
+All scales of an image set have a common factor, which keeps the sum of all variances.
+LeNet is trained as in `flip` (paper 1's SGD), and so is an MLP, which does not know
+which pixels are neighbours. Reads data/images/. Adds a row per
+network to results.csv in reports/kept/alignment/scaled/.
+"""
+
+import argparse
+import dataclasses
+import functools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from pipeline import config, experiments, networks
+from pipeline.experiments.experiment import Cell
+from pipeline.experiments.plan import Plan
+from pipeline.nads import NADs, load
+from pipeline.project import artifacts
+from pipeline.project.errors import one_sentence
+from pipeline.training import loop, maps, seeds
+from studies import in_memory
+from studies.checkerboard import make_plan
+
+FOLDER = Path("reports/kept/alignment/scaled")
+
+NETWORKS = ("lenet", "mlp_200_50")
+TARGETS = ("nads", "rotation")
+SCALES = ("none", "response", "white")
+
+
+def scale_of(name: str, variances: np.ndarray, eigenvalues: np.ndarray) -> np.ndarray:
+    """The factor of each principal component.
+
+    Args:
+        name: One of `SCALES`.
+        variances: Of the components, (D,), in decreasing order.
+        eigenvalues: Of C along the NADs onto which they are put, (D,).
+
+    Returns:
+        Factors (D,), with which the sum of the variances stays as it is.
+    """
+    powers = {
+        "none": np.ones(len(variances)),
+        "response": eigenvalues**-0.25,
+        "white": variances**-0.5,
+    }
+    factors = powers[name]
+    return factors * np.sqrt(variances.sum() / (variances @ factors**2))
+
+
+def plan_networks(
+    names: list[str], train_samples: int, epochs: int, seeds: int
+) -> Plan:
+    """Make a plan of `flip` with some networks, all trained like LeNet."""
+    plan = make_plan(["lenet"], train_samples, epochs, seeds)
+    given = config.read()["architectures"]
+    members = {
+        name: dataclasses.replace(
+            plan.members["lenet"], specification=networks.specification(given[name])
+        )
+        for name in names
+    }
+    return dataclasses.replace(plan, members=members)
+
+
+class Scaled:
+    """Images as rows of components, put onto a target and scaled.
+
+    Args:
+        x: Training images, (N, C, H, W), whose principal components are taken.
+        nads: LeNet's NADs, all of them, with their eigenvalues.
+        target: One of `TARGETS`.
+        scale: One of `SCALES`.
+        rng: Source of the components' signs and of the rotation.
+    """
+
+    def __init__(
+        self,
+        x: torch.Tensor,
+        nads: NADs,
+        target: str,
+        scale: str,
+        rng: np.random.Generator,
+    ) -> None:
+        self.components = torch.as_tensor(maps.principal_components(x))
+        variances = (self._vectors(x) @ self.components.T).var(0).double().numpy()
+        signs = rng.choice([-1.0, 1.0], len(variances))
+        rows = nads.directions
+        if target == "rotation":
+            rows, _ = np.linalg.qr(rng.standard_normal(rows.shape))
+        factors = scale_of(scale, variances, nads.eigenvalues) * signs
+        self.rows = torch.as_tensor(factors[:, None] * rows, dtype=torch.float32)
+
+    def apply(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the mapped images, (N, C, H, W)."""
+        return (self._vectors(x) @ self.components.T @ self.rows).reshape(x.shape)
+
+    @staticmethod
+    def _vectors(x: torch.Tensor) -> torch.Tensor:
+        return x.flatten(2).flatten(0, 1)
+
+
+def train_network(plan: Plan, job: tuple[str, str, Cell]) -> dict[str, Any]:
+    """Train one network and return its row; runs in a worker.
+
+    Args:
+        plan: The plan of `plan_networks`.
+        job: The target, the scale, and the network's cell.
+    """
+    target, scale, cell = job
+    experiment = experiments.find("flip")
+    images = artifacts.read_images()
+    noise = experiment.draw_base_noise(plan, cell["seed"], images)
+    x = experiment.pictures("train", noise)
+    rng = seeds.stream(cell["seed"], "scaled")
+    scaled = Scaled(x, load("lenet"), target, scale, rng)
+    network, outcome, _ = in_memory.trained(
+        experiment,
+        plan,
+        cell,
+        scaled.apply(x),
+        experiment.classes("train", noise),
+        len(images["classes"]),
+    )
+    x = scaled.apply(experiment.pictures("test", noise))
+    y = experiment.classes("test", noise)
+    return {
+        "network": cell["architecture"],
+        "target": target,
+        "scale": scale,
+        "seed": cell["seed"],
+        "train_samples": plan.train_samples,
+        "train_accuracy": outcome.accuracy,
+        "accuracy": loop.accuracy(network, loop.channels_last(x, "cpu"), y),
+    }
+
+
+def main() -> None:
+    """Train the networks that results.csv lacks."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS)
+    parser.add_argument("--train-samples", type=int, default=20_000)
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=3)
+    asked = parser.parse_args()
+    plan = plan_networks(asked.networks, asked.train_samples, asked.epochs, asked.seeds)
+    jobs = {}
+    for cell in experiments.find("flip").cells(plan):
+        for target in TARGETS:
+            for scale in SCALES:
+                key = (cell["architecture"], target, scale, cell["seed"])
+                jobs[*key, asked.train_samples] = target, scale, cell
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    make_context = functools.partial(dataclasses.replace, plan)
+    in_memory.complete(FOLDER / "results.csv", train_network, jobs, make_context)
+
+
+if __name__ == "__main__":
+    with one_sentence("results.csv keeps the networks, and the same command resumes"):
+        main()
