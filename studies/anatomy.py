@@ -1,7 +1,8 @@
 """Why does a network fail along a direction? Does its function not depend on the
 direction, or do training steps not depend on it?
 
-    python -m studies.anatomy [--networks ...] [--indices 1000 400 200] [--out FOLDER]
+    python -m studies.anatomy [--networks ...] [--optimisers ...]
+        [--indices 1000 400 200] [--out FOLDER]
 
 Networks are trained on D(v) along a few NADs of the architecture, as `nad_sweep` does,
 with different initial constants and different optimisers. Two numbers of the untrained
@@ -363,6 +364,8 @@ def main() -> None:
     come."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--networks", nargs="+", choices=VARIANTS, default=[*VARIANTS])
+    names = list(dict.fromkeys(name for each in VARIANTS for name in optimisers(each)))
+    parser.add_argument("--optimisers", nargs="+", choices=names, default=names)
     parser.add_argument("--indices", nargs="+", type=int, default=INDICES)
     parser.add_argument("--out", type=Path, default=FOLDER)
     asked = parser.parse_args()
@@ -383,8 +386,9 @@ def main() -> None:
     for seed, index, variant in itertools.product(SEEDS, asked.indices, chosen):
         direction = directions[variant.architecture][index]
         for optimiser in optimisers(variant.architecture):
-            job = Job(variant, optimiser, index, seed, direction)
-            jobs[tuple(job.key.values())] = job
+            if optimiser in asked.optimisers:
+                job = Job(variant, optimiser, index, seed, direction)
+                jobs[tuple(job.key.values())] = job
     make = functools.partial(planned, asked.networks, asked.indices)
     path = asked.out / "results.csv"
     table = in_memory.complete(path, train_variant, jobs, make)
