@@ -21,7 +21,6 @@ because images have most of their energy in low NADs.
 """
 
 import dataclasses
-import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -192,8 +191,7 @@ def main() -> None:
         for cell in experiments.find("flip").cells(plan)
         if cell["images"] == "plain" and cell["seed"] < NETWORKS[cell["architecture"]]
     ]
-    make = functools.partial(dataclasses.replace, plan)
-    rows = in_memory.collect(trained, cells, make)
+    rows = in_memory.collect(trained, cells, plan)
     FOLDER.mkdir(parents=True, exist_ok=True)
     columns = ["architecture", "seed", "alteration"]
     table = pd.DataFrame(rows).sort_values(columns, kind="stable")

@@ -21,7 +21,6 @@ anatomy.png shows both along NAD 1000.
 
 import argparse
 import dataclasses
-import functools
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
@@ -389,9 +388,9 @@ def main() -> None:
             if optimiser in asked.optimisers:
                 job = Job(variant, optimiser, index, seed, direction)
                 jobs[tuple(job.key.values())] = job
-    make = functools.partial(planned, asked.networks, asked.indices)
+    plan = planned(asked.networks, asked.indices)
     path = asked.out / "results.csv"
-    table = in_memory.complete(path, train_variant, jobs, make)
+    table = in_memory.complete(path, train_variant, jobs, plan)
     table = table.fillna({"variant": ""}).sort_values([*table.columns[:5]])
     table.to_csv(path, index=False)
     style.save(make_figure(table, untrained), asked.out, "anatomy")

@@ -16,8 +16,6 @@ the outermost two pixels. Paper 1's SGD, as in `studies.anatomy`, ε = σ = 1. A
 per network to results.csv in reports/kept/border/lenet/.
 """
 
-import dataclasses
-import functools
 from pathlib import Path
 from typing import Any
 
@@ -92,15 +90,13 @@ def train_network(plan: Plan, job: tuple[str, np.ndarray, int, NADs]) -> dict[st
 def main() -> None:
     """Train the networks that results.csv lacks."""
     nads = load(NETWORK.architecture)
-    plan = planned([NETWORK.architecture])
+    plan = planned([NETWORK.architecture], [INDEX])
     v = nads.directions[INDEX].astype(np.float32)
     jobs = {}
     for name, direction in make_directions(v).items():
         for seed in plan.seeds:
             jobs[name, seed] = name, direction, seed, nads
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    make_context = functools.partial(dataclasses.replace, plan)
-    in_memory.complete(FOLDER / "results.csv", train_network, jobs, make_context)
+    in_memory.complete(FOLDER / "results.csv", train_network, jobs, plan)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ reports/kept/carriers/photographs/.
 
 import argparse
 import dataclasses
-import functools
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -167,9 +166,7 @@ def main() -> None:
     for kind, size, cell in itertools.product(asked.kinds, asked.sizes, cells):
         key = asked.network, kind, size, cell["index"], cell["seed"]
         jobs[key] = kind, cell | {"size": size}
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    make_context = functools.partial(dataclasses.replace, plan)
-    in_memory.complete(FOLDER / "results.csv", train_network, jobs, make_context)
+    in_memory.complete(FOLDER / "results.csv", train_network, jobs, plan)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ reports/kept/checkerboard/photographs/.
 
 import argparse
 import dataclasses
-import functools
 from pathlib import Path
 from typing import Any
 
@@ -123,9 +122,7 @@ def main() -> None:
     for name in asked.images:
         for cell in experiments.find("flip").cells(plan):
             jobs[cell["architecture"], name, cell["seed"], *sizes] = name, cell
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    make_context = functools.partial(dataclasses.replace, plan)
-    in_memory.complete(FOLDER / "results.csv", train_network, jobs, make_context)
+    in_memory.complete(FOLDER / "results.csv", train_network, jobs, plan)
 
 
 if __name__ == "__main__":

@@ -312,8 +312,7 @@ def train_all(
         response = np.sqrt(energy(nads[network], v) / nads[network].eigenvalues.mean())
         cell = cell_of(network, direction, seed)
         jobs[network, direction, seed] = (cell, v, response)
-    make = functools.partial(dataclasses.replace, plan)
-    return in_memory.complete(folder / "results.csv", train_cell, jobs, make)
+    return in_memory.complete(folder / "results.csv", train_cell, jobs, plan)
 
 
 def title_of(name: str) -> str:

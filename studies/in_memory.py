@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,18 +65,16 @@ def trained(
     return network, outcome, time.perf_counter() - started
 
 
-def collect(
-    function: Callable, jobs: list[Any], make_context: Callable
-) -> list[dict[str, Any]]:
+def collect(function: Callable, jobs: list[Any], context: Any) -> list[dict[str, Any]]:
     """Collect the rows that workers make of jobs.
 
     Args:
         function: Makes the rows of a job; called with the context and the job.
         jobs: The jobs.
-        make_context: Makes the context in a worker.
+        context: What all jobs need.
     """
     rows = []
-    for _, result in workers.run(function, jobs, make_context, torch.device("cpu")):
+    for _, result in _work(function, jobs, context):
         if isinstance(result, Exception):
             raise result
         rows += result
@@ -84,16 +82,16 @@ def collect(
 
 
 def complete(
-    path: Path, function: Callable, jobs: Mapping[tuple, Any], make_context: Callable
+    path: Path, function: Callable, jobs: Mapping[tuple, Any], context: Any
 ) -> pd.DataFrame:
     """Complete a table by workers, so that a program that was killed resumes.
 
     Args:
-        path: CSV file, which need not exist yet. Each row is added as soon as it is
-            made.
+        path: CSV file, which need not exist yet, nor its folder. Each row is added as
+            soon as it is made.
         function: Makes the row of a job; called with the context and the job.
         jobs: Jobs by the values in the first columns of their rows.
-        make_context: Makes the context in a worker.
+        context: What all jobs need.
 
     Returns:
         The table, whose rows are in the order in which they were made.
@@ -105,7 +103,8 @@ def complete(
         columns = pd.read_csv(path, keep_default_na=False).iloc[:, :keys]
         made = set(columns.itertuples(index=False, name=None))
     lacking = [job for key, job in jobs.items() if key not in made]
-    for _, row in workers.run(function, lacking, make_context, torch.device("cpu")):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for _, row in _work(function, lacking, context):
         if isinstance(row, Exception):
             raise row
         line = pd.DataFrame([row])
@@ -113,6 +112,13 @@ def complete(
         line.to_csv(path, mode="a", header=header, index=False, float_format="%.5g")
         print(line.to_string(header=False, index=False), flush=True)
     return pd.read_csv(path)
+
+
+def _work(
+    function: Callable, jobs: list[Any], context: Any
+) -> Iterator[tuple[Any, Any]]:
+    """Yield each job with its result, from one worker per core."""
+    return workers.run(function, jobs, lambda: context, torch.device("cpu"))
 
 
 class Grid:

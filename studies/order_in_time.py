@@ -18,7 +18,6 @@ reports/kept/order_in_time/lenet/.
 """
 
 import dataclasses
-import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -185,8 +184,7 @@ def main() -> None:
         for cell in experiments.find(name).cells(plan):
             if cell.get("data") != "images":  # clean images, which `flip` has
                 jobs.append((name, cell))
-    make_context = functools.partial(dict, plans)
-    rows = in_memory.collect(train_network, jobs, make_context)
+    rows = in_memory.collect(train_network, jobs, plans)
     FOLDER.mkdir(parents=True, exist_ok=True)
     table = pd.DataFrame(rows).sort_values(["carriers", "seed"], kind="stable")
     table.round(5).to_csv(FOLDER / "results.csv", index=False)

@@ -262,16 +262,15 @@ def main() -> None:
     vectors = {"class_means": class_means(x, y), "fisher": fisher(x, y)}
     vectors["components"] = components(images()["train"][0], len(vectors["fisher"]))
     jobs = {(name,): each for name, each in by_label.items()}
-    alignments = in_memory.complete(
-        FOLDER / "alignments.csv", aligned, jobs, functools.partial(dict, vectors)
-    )
+    path = FOLDER / "alignments.csv"
+    alignments = in_memory.complete(path, aligned, jobs, vectors)
     jobs = {
         (name, count, seed, epochs): (each, count, seed, epochs)
         for seed, (count, all_epochs) in itertools.product(range(SEEDS), SIZES.items())
         for epochs in (1, all_epochs)
         for name, each in by_label.items()
     }
-    table = in_memory.complete(FOLDER / "networks.csv", trained, jobs, dict)
+    table = in_memory.complete(FOLDER / "networks.csv", trained, jobs, None)
     keys = ["network", "images"]
     one = table["epochs"] == 1
     whole = table[~one].assign(fitted=fitted(table)).groupby(keys, as_index=False)

@@ -19,7 +19,6 @@ network to results.csv in reports/kept/alignment/scaled/.
 
 import argparse
 import dataclasses
-import functools
 from pathlib import Path
 from typing import Any
 
@@ -165,9 +164,7 @@ def main() -> None:
             for scale in SCALES:
                 key = (cell["architecture"], target, scale, cell["seed"])
                 jobs[*key, asked.train_samples] = target, scale, cell
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    make_context = functools.partial(dataclasses.replace, plan)
-    in_memory.complete(FOLDER / "results.csv", train_network, jobs, make_context)
+    in_memory.complete(FOLDER / "results.csv", train_network, jobs, plan)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """What the study of blind spots measures, against closed forms."""
 
-import functools
-
 import drawing
 import numpy as np
 import pandas as pd
@@ -67,8 +65,7 @@ def test_a_table_that_grows_on_disk_knows_its_rows_after_a_restart(tmp_path):
     keys = [("lenet", "", 400), ("lenet", "scale=1", 400), ("lenet", "", 200)]
     for count in (1, 3, 3):
         jobs = {key: key for key in keys[:count]}
-        make_context = functools.partial(str, log)
-        table = in_memory.complete(path, count_and_repeat, jobs, make_context)
+        table = in_memory.complete(path, count_and_repeat, jobs, log)
         assert len(table) == count
     assert sorted(log.read_text().splitlines()) == sorted(map(str, keys))
     rows = path.read_text().splitlines()[1:]
