@@ -2,16 +2,18 @@
 
     python -m studies.scaled
 
-Images are given in an unknown basis. Their principal components, in decreasing
-variance s, are put onto LeNet's NADs in order, or onto the rows of a random rotation,
-and scaled, in training and test alike:
+The images' principal components, in decreasing variance s, stay where they are, or are
+put onto LeNet's NADs in order (`nads`) or onto a random basis (`rotation`), as `flip`
+does, and are scaled, in training and test alike:
 
-- `none`: not at all, as the maps `aligned` and `rotated` of `flip`.
-- `response`: by λ^(−1/4), λ the eigenvalue of C along the NAD. The response of an
-  untrained LeNet to a component, √(λ s), then falls less steeply from NAD to NAD.
+- `none`: not at all.
 - `white`: by s^(−1/2), so that all components have the same variance.
+- `response`: by λ^(−1/4), λ the eigenvalue of C along the NAD onto which a component
+  is put; along a random basis, it is scaled as along the NADs. The response of an
+  untrained LeNet, √(λ s), then falls less steeply. If images stay where they are, their
+  components on the NADs are scaled.
 
-All scales of an image set have a common factor, which keeps the sum of all variances.
+A common factor keeps the sum of all variances.
 LeNet is trained as in `flip` (paper 1's SGD), and so is an MLP, which does not know
 which pixels are neighbours. Reads data/images/. Adds a row per
 network to results.csv in reports/kept/alignment/scaled/.
@@ -38,7 +40,7 @@ from studies.checkerboard import make_plan
 FOLDER = Path("reports/kept/alignment/scaled")
 
 NETWORKS = ("lenet", "mlp_200_50")
-TARGETS = ("nads", "rotation")
+TARGETS = ("images", "nads", "rotation")
 SCALES = ("none", "response", "white")
 
 
@@ -47,7 +49,7 @@ def scale_of(name: str, variances: np.ndarray, eigenvalues: np.ndarray) -> np.nd
 
     Args:
         name: One of `SCALES`.
-        variances: Of the components, (D,), in decreasing order.
+        variances: Of the components, (D,).
         eigenvalues: Of C along the NADs onto which they are put, (D,).
 
     Returns:
@@ -77,8 +79,10 @@ def plan_networks(
     return dataclasses.replace(plan, members=members)
 
 
-class Scaled:
-    """Images as rows of components, put onto a target and scaled.
+def make_matrix(
+    x: torch.Tensor, nads: NADs, target: str, scale: str, rng: np.random.Generator
+) -> torch.Tensor:
+    """Make the matrix (D, D) by which images are multiplied from the right.
 
     Args:
         x: Training images, (N, C, H, W), whose principal components are taken.
@@ -87,31 +91,25 @@ class Scaled:
         scale: One of `SCALES`.
         rng: Source of the components' signs and of the rotation.
     """
+    components = maps.principal_components(x)
+    signs = rng.choice([-1.0, 1.0], len(components))
+    rows = signs[:, None] * nads.directions
+    if target == "rotation":
+        rows, _ = np.linalg.qr(rng.standard_normal(rows.shape))
+    elif target == "images":
+        components = nads.directions if scale == "response" else components
+        rows = components
+    vectors = x.flatten(2).flatten(0, 1)
+    along = vectors @ torch.as_tensor(components, dtype=torch.float32).T
+    variances = along.var(0).double().numpy()
+    factors = scale_of(scale, variances, nads.eigenvalues)
+    matrix = components.T @ (factors[:, None] * rows)
+    return torch.as_tensor(matrix, dtype=torch.float32)
 
-    def __init__(
-        self,
-        x: torch.Tensor,
-        nads: NADs,
-        target: str,
-        scale: str,
-        rng: np.random.Generator,
-    ) -> None:
-        self.components = torch.as_tensor(maps.principal_components(x))
-        variances = (self._vectors(x) @ self.components.T).var(0).double().numpy()
-        signs = rng.choice([-1.0, 1.0], len(variances))
-        rows = nads.directions
-        if target == "rotation":
-            rows, _ = np.linalg.qr(rng.standard_normal(rows.shape))
-        factors = scale_of(scale, variances, nads.eigenvalues) * signs
-        self.rows = torch.as_tensor(factors[:, None] * rows, dtype=torch.float32)
 
-    def apply(self, x: torch.Tensor) -> torch.Tensor:
-        """Return the mapped images, (N, C, H, W)."""
-        return (self._vectors(x) @ self.components.T @ self.rows).reshape(x.shape)
-
-    @staticmethod
-    def _vectors(x: torch.Tensor) -> torch.Tensor:
-        return x.flatten(2).flatten(0, 1)
+def multiply(x: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
+    """Multiply each channel of images (N, C, H, W) by a matrix (D, D)."""
+    return (x.flatten(2) @ matrix).reshape(x.shape)
 
 
 def train_network(plan: Plan, job: tuple[str, str, Cell]) -> dict[str, Any]:
@@ -127,16 +125,16 @@ def train_network(plan: Plan, job: tuple[str, str, Cell]) -> dict[str, Any]:
     noise = experiment.draw_base_noise(plan, cell["seed"], images)
     x = experiment.pictures("train", noise)
     rng = seeds.stream(cell["seed"], "scaled")
-    scaled = Scaled(x, load("lenet"), target, scale, rng)
+    matrix = make_matrix(x, load("lenet"), target, scale, rng)
     network, outcome, _ = in_memory.trained(
         experiment,
         plan,
         cell,
-        scaled.apply(x),
+        multiply(x, matrix),
         experiment.classes("train", noise),
         len(images["classes"]),
     )
-    x = scaled.apply(experiment.pictures("test", noise))
+    x = multiply(experiment.pictures("test", noise), matrix)
     y = experiment.classes("test", noise)
     return {
         "network": cell["architecture"],

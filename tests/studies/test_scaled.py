@@ -5,7 +5,14 @@ import pytest
 import torch
 
 from pipeline.nads import load
-from studies.scaled import SCALES, TARGETS, Scaled, plan_networks, scale_of
+from studies.scaled import (
+    SCALES,
+    TARGETS,
+    make_matrix,
+    multiply,
+    plan_networks,
+    scale_of,
+)
 
 VARIANCES = np.array([16.0, 4.0, 1.0])
 EIGENVALUES = np.array([81.0, 16.0, 1.0])
@@ -32,31 +39,53 @@ def images():
     return x / torch.arange(1, 33)
 
 
+@pytest.fixture
+def make(images):
+    """Make the matrix of a target and a scale."""
+
+    def make(target, scale):
+        return make_matrix(images, load("lenet"), target, scale, rng())
+
+    return make
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
 @pytest.mark.parametrize("target", TARGETS)
-def test_images_that_are_not_scaled_keep_their_distances(images, target):
-    rng = np.random.default_rng(0)
-    scaled = Scaled(images, load("lenet"), target, "none", rng)
-    found = torch.cdist(scaled.apply(images[:9]).flatten(1), torch.zeros(1, 1024))
-    expected = images[:9].flatten(1).norm(dim=1, keepdim=True)
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=0)
+def test_images_that_are_not_scaled_keep_their_norms(images, make, target):
+    found = multiply(images, make(target, "none")).flatten(1).norm(dim=1)
+    torch.testing.assert_close(found, images.flatten(1).norm(dim=1), rtol=1e-4, atol=0)
 
 
-def test_the_first_component_is_on_the_first_nad(images):
-    nads = load("lenet")
-    scaled = Scaled(images, nads, "nads", "none", np.random.default_rng(0))
-    mapped = scaled.apply(images).flatten(1)
-    variances = (mapped @ torch.as_tensor(nads.directions).float().T).var(0)
+@pytest.mark.parametrize("target", TARGETS)
+def test_white_images_have_the_same_variance_everywhere(images, make, target):
+    white = multiply(images, make(target, "white"))
+    covariance = torch.cov(white.flatten(1).T)
+    expected = covariance.trace() / 1024 * torch.eye(1024)
+    torch.testing.assert_close(covariance, expected, rtol=0, atol=0.02 * expected[0, 0])
+
+
+def test_the_first_component_is_on_the_first_nad(images, make):
+    mapped = multiply(images, make("nads", "none")).flatten(1)
+    directions = torch.as_tensor(load("lenet").directions, dtype=torch.float32)
+    variances = (mapped @ directions.T).var(0)
     assert variances.argmax() == 0
     assert (variances.diff() < 1e-4).all()
 
 
-def test_white_images_have_the_same_variance_everywhere(images):
-    scaled = Scaled(
-        images, load("lenet"), "rotation", "white", np.random.default_rng(0)
+def test_images_in_place_stay_images(images, make):
+    torch.testing.assert_close(
+        multiply(images, make("images", "none")), images, rtol=0, atol=1e-4
     )
-    covariance = torch.cov(scaled.apply(images).flatten(1).T)
-    expected = covariance.trace() / 1024 * torch.eye(1024)
-    torch.testing.assert_close(covariance, expected, rtol=0, atol=0.02 * expected[0, 0])
+    nads = load("lenet")
+    v = torch.as_tensor(nads.directions, dtype=torch.float32)
+    scaled = multiply(v.reshape(-1, 1, 32, 32), make("images", "response")).flatten(1)
+    factors = (scaled * v).sum(1)
+    torch.testing.assert_close(scaled, factors[:, None] * v, rtol=0, atol=1e-4)
+    expected = (nads.eigenvalues[0] / nads.eigenvalues[100]) ** 0.25
+    assert float(factors[100] / factors[0]) == pytest.approx(expected, rel=1e-3)
 
 
 def test_both_networks_are_trained_alike():
