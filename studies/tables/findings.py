@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from pipeline.measures.fitted import FITTED
 from pipeline.measures.ranks import spearman
 from pipeline.report.comparison import format_mean
 from studies.tables.markdown import format_table
@@ -45,6 +46,16 @@ a run with another network's NADs."""
 
 ALIGNED_NETWORKS = {"lenet": "LeNet", "mlp_200_50": "MLP"}
 ALIGNED_SAMPLES = (1_000, 20_000)
+
+SCALED_IMAGES = {
+    "images": "where they are",
+    "nads": "onto LeNet's NADs",
+    "rotation": "onto a random basis",
+}
+"""Where the principal components are put in `studies.scaled`."""
+
+SCALES = {"none": "not scaled", "response": "by λ^(−1/4)", "white": "white"}
+"""How they are scaled there."""
 
 POISONED = {
     "lenet_photographs": "photographs",
@@ -111,6 +122,8 @@ LABELS = {
     "lenet_strided": "LeNet with strides",
     "convnext": "ConvNeXt",
     "convmixer": "ConvMixer",
+    "vgg11_quarter": "VGG-11, ¼ width",
+    "resnet18_quarter": "ResNet-18, ¼ width",
 }
 
 
@@ -156,6 +169,26 @@ def make_alignments() -> str:
                 row.append("–" if accuracies.empty else mean)
     rows = [[ALIGNED_MAPS[name], *row] for name, row in cells.items()]
     return format_table(columns, rows)
+
+
+def make_scales() -> str:
+    """Make the table of accuracies on scaled images."""
+    results = read_run("alignment/scaled")
+    rows = []
+    for target, words in SCALED_IMAGES.items():
+        row = [words]
+        for network in ALIGNED_NETWORKS:
+            for scale in SCALES:
+                networks = select(results, network=network, target=target, scale=scale)
+                accuracies = 100 * networks["accuracy"]
+                row.append(format_mean(accuracies.mean(), accuracies.std()))
+        rows.append(row)
+    columns = [
+        f"{label}, {words}"
+        for label in ALIGNED_NETWORKS.values()
+        for words in SCALES.values()
+    ]
+    return format_table(["principal components", *columns], rows)
 
 
 def make_carriers() -> str:
@@ -360,6 +393,29 @@ def make_disagreements() -> str:
         "the other network along its own NAD of nearest response",
     ]
     return format_table(columns, rows)
+
+
+def make_rivals() -> str:
+    """Make the table of six networks that are trained along directions for one of two.
+
+    An asterisk marks a mean over seeds of which some are not fitted.
+    """
+    results = read_run("controversial/six_networks")
+
+    def describe(network: str, direction: str) -> str:
+        seeds = select(results, network=network, direction=direction)
+        unfitted = seeds["train_accuracy"].min() < FITTED
+        return f"{100 * seeds['accuracy'].mean():.1f}{'*' if unfitted else ''}"
+
+    rows = []
+    for learner, label in LABELS.items():
+        row = [label]
+        for rival in LABELS:
+            along = f"{learner}_not_{rival}"
+            accuracies = [describe(network, along) for network in (learner, rival)]
+            row.append("–" if rival == learner else " / ".join(accuracies))
+        rows.append(row)
+    return format_table(["A, should learn", *LABELS.values()], rows)
 
 
 def read_variants(run: str) -> pd.DataFrame:

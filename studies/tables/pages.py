@@ -45,6 +45,7 @@ TABLES = {
     "families": findings.make_families,
     "maps": findings.make_maps,
     "alignments": findings.make_alignments,
+    "scales": findings.make_scales,
     "carriers of LeNet": findings.make_carriers,
     "gaps": findings.make_gaps,
     "carrier sizes": findings.make_carrier_sizes,

@@ -371,6 +371,21 @@ def test_directions_of_disagreement_have_both_networks_and_a_control(folder):
     )
 
 
+def test_rivals_have_both_accuracies_and_an_asterisk_where_not_fitted(folder):
+    columns = "network,direction,seed,response,train_accuracy,steps,accuracy"
+    rows = []
+    for a in findings.LABELS:
+        for b in findings.LABELS:
+            rows.append(f"{a},{a}_not_{b},0,2,1,9,0.999")
+            rows.append(f"{a},{a}_not_{b},1,2,1,9,0.997")
+            rows.append(f"{b},{a}_not_{b},0,0.1,1,9,0.51")
+            rows.append(f"{b},{a}_not_{b},1,0.1,0.8,,0.50")
+    write(folder / "controversial/six_networks/results.csv", columns, *rows)
+    _, _, lenet, *_, resnet = findings.make_rivals().splitlines()
+    assert lenet == "| LeNet | – |" + 5 * " 99.8 / 50.5* |"
+    assert resnet == "| ResNet-18, ¼ width |" + 5 * " 99.8 / 50.5* |" + " – |"
+
+
 def test_initial_scales_have_what_was_measured_before_training_and_after(folder):
     untrained = []
     for scale in estimator.SCALES:
@@ -496,6 +511,23 @@ def test_images_in_a_new_basis_have_a_column_for_each_network_and_size(folder):
     assert "| LeNet, 1,000 images | MLP, 1,000 images | LeNet, 20,000 images |" in head
     assert plain == "| as they are | 70.0 ± 14.1 | 50.0 | – | – |"
     assert aligned.endswith("| – | – | 40.0 | – |")
+
+
+def test_scaled_images_have_a_row_for_each_basis_and_a_column_for_each_scale(folder):
+    columns = "network,target,scale,seed,accuracy"
+    rows = [
+        f"{network},{target},{scale},{seed},0.{number}{seed}"
+        for target in findings.SCALED_IMAGES
+        for network in findings.ALIGNED_NETWORKS
+        for number, scale in enumerate(findings.SCALES, 3)
+        for seed in (0, 2)
+    ]
+    write(folder / "alignment/scaled/results.csv", columns, *rows)
+    head, _, in_place, *_, rotated = findings.make_scales().splitlines()
+    assert "| LeNet, white | MLP, not scaled | MLP, by λ^(−1/4) |" in head
+    numbers = 2 * "31.0 ± 1.4 | 41.0 ± 1.4 | 51.0 ± 1.4 | "
+    assert in_place == f"| where they are | {numbers}".rstrip()
+    assert rotated.startswith("| onto a random basis | 31.0 ± 1.4 |")
 
 
 def test_carriers_are_judged_on_clean_images(folder):
