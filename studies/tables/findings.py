@@ -23,9 +23,11 @@ CONVOLUTIONAL = ["LeNet", "VGG-11", "ResNet-18", "ConvMixer"]
 MAPS = {
     "aligned": ("principal components onto NADs, in order", "the order of variances"),
     "signs": ("random signs of the coefficients", "each coefficient's NAD and size"),
-    "rotated_8": ("rotation within blocks of 8 neighbouring NADs", "the block"),
+    "rotated_2": ("rotation within blocks of 2 neighbouring NADs", "the block"),
+    "rotated_8": ("within blocks of 8", "the block"),
     "rotated_32": ("within blocks of 32", "the block"),
     "rotated_128": ("within blocks of 128", "the block"),
+    "rotated_512": ("within blocks of 512", "the block"),
     "permuted": ("permuted pixels", "the values of pixels"),
     "rotated": ("random rotation", "nothing"),
     "aligned_pixels": ("principal components onto pixels", "the variances"),
