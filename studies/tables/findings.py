@@ -47,7 +47,7 @@ ALIGNED_MAPS = {
 a run with another network's NADs."""
 
 ALIGNED_NETWORKS = {"lenet": "LeNet", "mlp_200_50": "MLP"}
-ALIGNED_SAMPLES = (1_000, 20_000)
+ALIGNED_SAMPLES = (1_000, 20_000, 50_000)
 
 SCALED_IMAGES = {
     "images": "where they are",
@@ -157,7 +157,7 @@ def make_alignments() -> str:
     cells = {name: [] for name in ALIGNED_MAPS}
     for samples in ALIGNED_SAMPLES:
         results = read_run(f"flip/alignment_{samples}")
-        if samples == max(ALIGNED_SAMPLES):
+        if samples == 20_000:
             other = read_run("flip/alignment_vgg11").assign(images="aligned_vgg11")
             results = pd.concat([results, other])
         for network, label in ALIGNED_NETWORKS.items():

@@ -505,12 +505,13 @@ def test_images_in_a_new_basis_have_a_column_for_each_network_and_size(folder):
     rows = "lenet,0,plain,0.6", "lenet,1,plain,0.8", "mlp_200_50,0,plain,0.5"
     write(folder / "flip/alignment_1000/results.csv", columns, *rows)
     write(folder / "flip/alignment_20000/results.csv", columns, "lenet,0,aligned,0.4")
+    write(folder / "flip/alignment_50000/results.csv", columns, "lenet,0,aligned,0.5")
     write(folder / "flip/alignment_vgg11/results.csv", columns, "lenet,0,aligned,0.3")
     head, _, plain, aligned, _, other, *_ = findings.make_alignments().splitlines()
-    assert other == "| onto VGG-11's NADs | – | – | 30.0 | – |"
+    assert other == "| onto VGG-11's NADs | – | – | 30.0 | – | – | – |"
     assert "| LeNet, 1,000 images | MLP, 1,000 images | LeNet, 20,000 images |" in head
-    assert plain == "| as they are | 70.0 ± 14.1 | 50.0 | – | – |"
-    assert aligned.endswith("| – | – | 40.0 | – |")
+    assert plain == "| as they are | 70.0 ± 14.1 | 50.0 | – | – | – | – |"
+    assert aligned.endswith("| – | – | 40.0 | – | 50.0 | – |")
 
 
 def test_scaled_images_have_a_row_for_each_basis_and_a_column_for_each_scale(folder):
