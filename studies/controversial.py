@@ -2,7 +2,7 @@
 
     python -m studies.controversial [--networks ...] [--seeds 2] [--pairs-only]
         [--damping 0.1] [--out FOLDER]
-    python -m studies.controversial --draw [--out FOLDER]
+    python -m studies.controversial --draw [--networks ...] [--out FOLDER]
 
 For every pair of networks A and B, the direction `A_not_B` is `controversial(A, B)[0]`,
 from the covariances of the untrained networks. Both networks are trained on D(v) along
@@ -26,7 +26,8 @@ The folder holds:
 - directions.npz, with the directions by name. Directions in it are not computed again.
 - own_nads.csv, with the name of each network's own NAD for each direction.
 
-`--draw` draws pairs.png and, for three networks or more, matrix.png from the folder.
+`--draw` draws the folder's networks: each pair of up to three in pairs.png, three or
+more in matrix.png.
 """
 
 import argparse
@@ -359,14 +360,18 @@ def bars(
 
 
 def pairs_figure(
-    table: pd.DataFrame, own_nads: pd.DataFrame, vectors: Mapping[str, np.ndarray]
+    table: pd.DataFrame,
+    own_nads: pd.DataFrame,
+    vectors: Mapping[str, np.ndarray],
+    names: Sequence[str],
 ) -> Figure:
-    """A row per pair: its two directions, each with the accuracies of both networks."""
+    """A row per pair of the networks `names`: its two directions, each with the
+    accuracies of both networks."""
     own = own_nads.set_index(["network", "direction"])["own_nad"].to_dict()
     trained = set(table["direction"])
     pairs = [
         (a, b)
-        for a, b in pairs_of(NETWORKS)
+        for a, b in pairs_of(names)
         if f"{a}_not_{b}" in trained or f"{b}_not_{a}" in trained
     ]
     figure, axes = style.new_figure(len(pairs), 4, 8.4, 2.1 * len(pairs) + 1.1)
@@ -402,10 +407,9 @@ def pairs_figure(
     return style.finish(figure, title, caption)
 
 
-def matrix_figure(table: pd.DataFrame) -> Figure:
-    """Test accuracies of both networks of all pairs, by the network that should
-    learn."""
-    names = [name for name in NETWORKS if name in set(table["network"])]
+def matrix_figure(table: pd.DataFrame, names: Sequence[str]) -> Figure:
+    """Test accuracies of both networks of all pairs of the networks `names`, by the
+    network that should learn."""
     titles = [title_of(name) for name in names]
     cells = average_percent(table, ["network", "direction"])
     figure, (panels,) = style.new_figure(1, 2, 11, 5.6)
@@ -430,14 +434,18 @@ def matrix_figure(table: pd.DataFrame) -> Figure:
     )
 
 
-def draw(folder: Path) -> None:
-    """Draw pairs.png and, for three networks or more, matrix.png from `folder`."""
+def draw(folder: Path, names: Sequence[str]) -> None:
+    """Draw figures of the networks `names` from `folder`: pairs.png of at most three,
+    matrix.png of at least three."""
     table = pd.read_csv(folder / "results.csv")
     own_nads = pd.read_csv(folder / "own_nads.csv")
-    with np.load(folder / "directions.npz") as vectors:
-        style.save(pairs_figure(table, own_nads, vectors), folder, "pairs")
-    if table["network"].nunique() > 2:
-        style.save(matrix_figure(table), folder, "matrix")
+    names = [name for name in names if name in set(table["network"])]
+    if len(names) <= 3:
+        with np.load(folder / "directions.npz") as vectors:
+            figure = pairs_figure(table, own_nads, vectors, names)
+        style.save(figure, folder, "pairs")
+    if len(names) >= 3:
+        style.save(matrix_figure(table, names), folder, "matrix")
 
 
 def main() -> None:
@@ -456,7 +464,7 @@ def main() -> None:
     names = [name for name in NETWORKS if name in asked.networks]
     folder = asked.out or KEPT / asked.scale
     if asked.draw:
-        draw(folder)
+        draw(folder, names)
         return
     folder.mkdir(parents=True, exist_ok=True)
     train_all(

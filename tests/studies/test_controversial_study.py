@@ -12,6 +12,7 @@ from pipeline.nads import controversial, imported, load
 from studies import controversial as study
 
 NAMES = ("lenet", "convnext")
+DRAWN = ("lenet", "convnext", "convmixer")
 
 
 def test_the_stated_pairs_come_first_and_expensive_networks_last():
@@ -110,7 +111,7 @@ def test_pairs_only_trains_no_controls_along_directions_of_its_own_damping(
     assert pd.read_csv(tmp_path / "own_nads.csv").empty
     with np.load(tmp_path / "directions.npz") as vectors:
         figure = study.pairs_figure(
-            table, pd.read_csv(tmp_path / "own_nads.csv"), vectors
+            table, pd.read_csv(tmp_path / "own_nads.csv"), vectors, NAMES
         )
     assert len(figure.axes) == 4
 
@@ -202,14 +203,13 @@ def test_bars_are_test_accuracies_in_outlines_of_training_accuracies(results):
 
 
 def test_a_matrix_has_both_networks_by_the_one_that_should_learn(results):
-    left, right = study.matrix_figure(results).axes
-    names = ["lenet", "convnext", "convmixer"]
+    left, right = study.matrix_figure(results, DRAWN).axes
     learned, other = (
         panel.collections[0].get_array().reshape(3, 3) for panel in (left, right)
     )
     expected = np.ma.masked_all((3, 3))
-    expected[names.index("lenet"), names.index("convnext")] = 95
-    expected[names.index("convmixer"), names.index("lenet")] = 97
+    expected[DRAWN.index("lenet"), DRAWN.index("convnext")] = 95
+    expected[DRAWN.index("convmixer"), DRAWN.index("lenet")] = 97
     np.testing.assert_array_equal(learned.mask, expected.mask)
     np.testing.assert_allclose(learned.compressed(), expected.compressed())
     assert other[0, 1] == pytest.approx(52) and other.count() == 1
@@ -221,7 +221,7 @@ def test_a_run_that_is_not_finished_is_drawn(results, tmp_path):
     results.to_csv(tmp_path / "results.csv", index=False)
     own = []
     vectors = {}
-    for pair in study.pairs_of(("lenet", "convnext", "convmixer")):
+    for pair in study.pairs_of(DRAWN):
         for a, b in (pair, pair[::-1]):
             vectors[f"{a}_not_{b}"] = np.eye(1024)[0]
             for network in pair:
@@ -229,9 +229,11 @@ def test_a_run_that_is_not_finished_is_drawn(results, tmp_path):
     own_nads = pd.DataFrame(own, columns=["network", "direction", "own_nad"])
     own_nads.to_csv(tmp_path / "own_nads.csv", index=False)
     np.savez(tmp_path / "directions.npz", **vectors)
-    study.draw(tmp_path)
+    study.draw(tmp_path, DRAWN[:2])
+    assert {path.name for path in tmp_path.glob("*.png")} == {"pairs.png"}
+    study.draw(tmp_path, study.NETWORKS)
     assert {path.name for path in tmp_path.glob("*.png")} == {"pairs.png", "matrix.png"}
-    figure = study.pairs_figure(results, own_nads, vectors)
+    figure = study.pairs_figure(results, own_nads, vectors, DRAWN)
     pictures = [panel for panel in figure.axes if panel.images]
     assert len(pictures) == 4  # two directions of each pair that has rows
     assert [panel.images[0].get_clim() for panel in pictures] == [(-1, 1)] * 4
