@@ -3,20 +3,19 @@
     python -m studies.scaled
 
 The images' principal components, in decreasing variance s, stay where they are, or are
-put onto LeNet's NADs in order (`nads`) or onto a random basis (`rotation`), as `flip`
-does, and are scaled, in training and test alike:
+put, as `flip` does, onto LeNet's NADs in order (`nads`) or in reverse (`reversed`),
+onto cosines from low to high frequency, or onto a random basis (`rotation`). There they
+are scaled, in training and test alike:
 
 - `none`: not at all.
 - `white`: by s^(−1/2), so that all components have the same variance.
-- `response`: by λ^(−1/4), λ the eigenvalue of C along the NAD onto which a component
-  is put; along a random basis, it is scaled as along the NADs. The response of an
-  untrained LeNet, √(λ s), then falls less steeply. If images stay where they are, their
-  components on the NADs are scaled.
+- `response`: by λ^(−1/4), λ the eigenvalue of C along the NAD onto which `nads` puts
+  the component, so that the response of an untrained LeNet, √(λ s), falls less steeply.
+  If images stay where they are, their components on the NADs are scaled.
 
-A common factor keeps the sum of all variances.
-LeNet is trained as in `flip` (paper 1's SGD), and so is an MLP, which does not know
-which pixels are neighbours. Reads data/images/. Adds a row per
-network to results.csv in reports/kept/alignment/scaled/.
+A common factor keeps the sum of all variances. LeNet is trained as in `flip` (paper 1's
+SGD), and so is an MLP, which does not know which pixels are neighbours. Reads
+data/images/. Adds a row per network to results.csv in reports/kept/alignment/scaled/.
 """
 
 import argparse
@@ -34,13 +33,14 @@ from pipeline.nads import NADs, load
 from pipeline.project import artifacts
 from pipeline.project.errors import one_sentence
 from pipeline.training import loop, maps, seeds
+from pipeline.training.fourier import cosines
 from studies import in_memory
 from studies.checkerboard import make_plan
 
 FOLDER = Path("reports/kept/alignment/scaled")
 
 NETWORKS = ("lenet", "mlp_200_50")
-TARGETS = ("images", "nads", "rotation")
+TARGETS = ("images", "nads", "cosines", "reversed", "rotation")
 SCALES = ("none", "response", "white")
 
 
@@ -93,12 +93,18 @@ def make_matrix(
     """
     components = maps.principal_components(x)
     signs = rng.choice([-1.0, 1.0], len(components))
-    rows = signs[:, None] * nads.directions
-    if target == "rotation":
-        rows, _ = np.linalg.qr(rng.standard_normal(rows.shape))
-    elif target == "images":
+    bases = {
+        "nads": nads.directions,
+        "reversed": nads.directions[::-1],
+        "cosines": cosines(x.shape[2:]),
+    }
+    if target == "images":
         components = nads.directions if scale == "response" else components
         rows = components
+    elif target == "rotation":
+        rows, _ = np.linalg.qr(rng.standard_normal(nads.directions.shape))
+    else:
+        rows = signs[:, None] * bases[target]
     vectors = x.flatten(2).flatten(0, 1)
     along = vectors @ torch.as_tensor(components, dtype=torch.float32).T
     variances = along.var(0).double().numpy()
@@ -151,6 +157,7 @@ def main() -> None:
     """Train the networks that results.csv lacks."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS)
+    parser.add_argument("--targets", nargs="+", choices=TARGETS, default=TARGETS)
     parser.add_argument("--train-samples", type=int, default=20_000)
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=3)
@@ -158,7 +165,7 @@ def main() -> None:
     plan = plan_networks(asked.networks, asked.train_samples, asked.epochs, asked.seeds)
     jobs = {}
     for cell in experiments.find("flip").cells(plan):
-        for target in TARGETS:
+        for target in asked.targets:
             for scale in SCALES:
                 key = (cell["architecture"], target, scale, cell["seed"])
                 jobs[*key, asked.train_samples] = target, scale, cell
