@@ -52,6 +52,8 @@ ALIGNED_SAMPLES = (1_000, 20_000, 50_000)
 SCALED_IMAGES = {
     "images": "where they are",
     "nads": "onto LeNet's NADs",
+    "cosines": "onto cosines, low frequencies first",
+    "reversed": "onto LeNet's NADs, in reverse order",
     "rotation": "onto a random basis",
 }
 """Where the principal components are put in `studies.scaled`."""
@@ -96,6 +98,7 @@ DISAGREEMENTS = (
     ("SGD", "three_networks"),
     ("SGD", "convmixer"),
     ("AdamW", "adamw"),
+    ("AdamW", "adamw_vgg11"),
 )
 """Optimisers and runs of `studies.controversial`."""
 
@@ -176,14 +179,15 @@ def make_alignments() -> str:
 def make_scales() -> str:
     """Make the table of accuracies on scaled images."""
     results = read_run("alignment/scaled")
+    cells = results.groupby(["network", "target", "scale"])["accuracy"]
+    means, stds = 100 * cells.mean(), 100 * cells.std()
     rows = []
     for target, words in SCALED_IMAGES.items():
         row = [words]
         for network in ALIGNED_NETWORKS:
             for scale in SCALES:
-                networks = select(results, network=network, target=target, scale=scale)
-                accuracies = 100 * networks["accuracy"]
-                row.append(format_mean(accuracies.mean(), accuracies.std()))
+                key = network, target, scale
+                row.append(format_mean(means[key], stds[key]) if key in means else "–")
         rows.append(row)
     columns = [
         f"{label}, {words}"
@@ -373,10 +377,11 @@ def make_disagreements() -> str:
     for optimiser, run in DISAGREEMENTS:
         results = read_run(f"controversial/{run}")
         own = read_run(f"controversial/{run}/own_nads.csv")
+        own = own.set_index(["network", "direction"])["own_nad"].to_dict()
         between = results["direction"].str.fullmatch("(.+)_not_(.+)")
         for direction in results["direction"][between].unique():
             learner, rival = direction.split("_not_")
-            (nad,) = select(own, network=rival, direction=direction)["own_nad"]
+            nad = own.get((rival, direction))
             row = [f"for {LABELS[learner]}, not {LABELS[rival]}", optimiser]
             for network, along in (
                 (learner, direction),
@@ -405,7 +410,10 @@ def make_rivals() -> str:
     results = read_run("controversial/six_networks")
 
     def describe(network: str, direction: str) -> str:
-        seeds = select(results, network=network, direction=direction)
+        chosen = (results["network"] == network) & (results["direction"] == direction)
+        seeds = results[chosen]
+        if seeds.empty:
+            return "–"
         unfitted = seeds["train_accuracy"].min() < FITTED
         return f"{100 * seeds['accuracy'].mean():.1f}{'*' if unfitted else ''}"
 

@@ -45,7 +45,7 @@ def select(table: pd.DataFrame, **values: Any) -> pd.DataFrame:
     """Select the rows that have these values; raises ValueError if there are none."""
     for column, value in values.items():
         table = table[table[column] == value]
-    if table.empty:
+    if values and table.empty:
         raise ValueError(f"the table has no rows where {values}")
     return table
 

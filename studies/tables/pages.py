@@ -51,6 +51,7 @@ TABLES = {
     "carrier sizes": findings.make_carrier_sizes,
     "borders": findings.make_borders,
     "disagreements": findings.make_disagreements,
+    "rivals": findings.make_rivals,
     "wrong labels": findings.make_wrong_labels,
     "turns": findings.make_turns,
     "course on images": findings.make_course_on_images,
