@@ -43,6 +43,10 @@ NETWORKS = ("lenet", "mlp_200_50")
 TARGETS = ("images", "nads", "cosines", "reversed", "rotation")
 SCALES = ("none", "response", "white")
 
+TRAIN_SAMPLES = 20_000
+EPOCHS = 10
+SEEDS = 3
+
 
 def scale_of(name: str, variances: np.ndarray, eigenvalues: np.ndarray) -> np.ndarray:
     """The factor of each principal component.
@@ -64,11 +68,9 @@ def scale_of(name: str, variances: np.ndarray, eigenvalues: np.ndarray) -> np.nd
     return factors * np.sqrt(variances.sum() / (variances @ factors**2))
 
 
-def plan_networks(
-    names: list[str], train_samples: int, epochs: int, seeds: int
-) -> Plan:
+def plan_networks(names: list[str]) -> Plan:
     """Make a plan of `flip` with some networks, all trained like LeNet."""
-    plan = make_plan(["lenet"], train_samples, epochs, seeds)
+    plan = make_plan(["lenet"], TRAIN_SAMPLES, EPOCHS, SEEDS)
     given = config.read()["architectures"]
     members = {
         name: dataclasses.replace(
@@ -158,17 +160,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS)
     parser.add_argument("--targets", nargs="+", choices=TARGETS, default=TARGETS)
-    parser.add_argument("--train-samples", type=int, default=20_000)
-    parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--seeds", type=int, default=3)
     asked = parser.parse_args()
-    plan = plan_networks(asked.networks, asked.train_samples, asked.epochs, asked.seeds)
+    plan = plan_networks(asked.networks)
     jobs = {}
     for cell in experiments.find("flip").cells(plan):
         for target in asked.targets:
             for scale in SCALES:
                 key = (cell["architecture"], target, scale, cell["seed"])
-                jobs[*key, asked.train_samples] = target, scale, cell
+                jobs[key] = target, scale, cell
     in_memory.complete(FOLDER / "results.csv", train_network, jobs, plan)
 
 

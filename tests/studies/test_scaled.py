@@ -89,7 +89,7 @@ def test_images_in_place_stay_images(images, make):
 
 
 def test_both_networks_are_trained_alike():
-    plan = plan_networks(["lenet", "mlp_200_50"], 20_000, 10, 3)
+    plan = plan_networks(["lenet", "mlp_200_50"])
     lenet, mlp = plan.members.values()
     assert lenet.training == mlp.training and lenet.training.epochs == 10
     assert mlp.specification["hidden"] == [200, 50]
