@@ -40,7 +40,7 @@ from pipeline.nads import NADs, estimate, load
 from pipeline.project.errors import one_sentence
 from pipeline.report import style
 from pipeline.report.run import explain_unfitted
-from pipeline.training import loop, seeds, separable
+from pipeline.training import seeds, separable
 from pipeline.training.loop import Diverged
 from studies import in_memory
 
@@ -178,26 +178,21 @@ def train_variant(plan: Plan, job: Job) -> dict[str, Any]:
         for cell in experiment.cells(plan)
         if (cell["architecture"], cell["seed"], cell["index"]) == place
     )
-    noise = experiment.draw_base_noise(plan, job.seed, None)
-    x, y = experiment.dataset(cell, "train", noise, [job.direction])
     try:
-        network, outcome, _ = in_memory.trained(
+        outcome, accuracy = in_memory.learn_direction(
             experiment,
             plan,
             cell,
-            x,
-            y,
-            outputs=2,
+            job.direction,
             specification=job.variant.specification,
             **optimisers(job.variant.architecture)[job.optimiser],
         )
     except Diverged:
         missing = {"train_accuracy": np.nan, "accuracy": np.nan, "steps": np.nan}
         return job.key | missing
-    x, y = experiment.dataset(cell, "test", noise, [job.direction])
     return job.key | {
         "train_accuracy": round(outcome.accuracy, 5),
-        "accuracy": round(loop.accuracy(network, loop.channels_last(x, "cpu"), y), 5),
+        "accuracy": round(accuracy, 5),
         "steps": np.nan if outcome.steps is None else outcome.steps,
     }
 
@@ -215,7 +210,8 @@ def untrained_nads(variant: Variant, count: int) -> NADs:
 
 def response(nads: NADs, v: np.ndarray) -> float:
     """vᵀCv for the covariance C of an estimate and a unit vector v, (D,)."""
-    return float(nads.eigenvalues @ (nads.directions @ v) ** 2)
+    # By rounding, the eigenvalue of a direction that is not seen can be below zero.
+    return max(0.0, float(nads.eigenvalues @ (nads.directions @ v) ** 2))
 
 
 def alignment(variant: Variant, v: np.ndarray, seed: int) -> float:
@@ -391,7 +387,9 @@ def main() -> None:
     plan = planned(asked.networks, asked.indices)
     path = asked.out / "results.csv"
     table = in_memory.complete(path, train_variant, jobs, plan)
-    table = table.fillna({"variant": ""}).sort_values([*table.columns[:5]])
+    # A column of empty texts only is read as numbers.
+    table = table.astype({"variant": object}).fillna({"variant": ""})
+    table = table.sort_values([*table.columns[:5]])
     table.to_csv(path, index=False)
     style.save(make_figure(table, untrained), asked.out, "anatomy")
 

@@ -25,7 +25,6 @@ from pipeline import experiments
 from pipeline.experiments.plan import Plan
 from pipeline.nads import NADs, load
 from pipeline.project.errors import one_sentence
-from pipeline.training import loop
 from pipeline.training.shapes import SIDE
 from studies import in_memory
 from studies.anatomy import Variant, planned, response
@@ -71,19 +70,16 @@ def train_network(plan: Plan, job: tuple[str, np.ndarray, int, NADs]) -> dict[st
         for cell in experiment.cells(plan)
         if (cell["seed"], cell["index"]) == (seed, INDEX)
     )
-    noise = experiment.draw_base_noise(plan, seed, None)
-    x, y = experiment.dataset(cell, "train", noise, [v])
-    network, outcome, _ = in_memory.trained(
-        experiment, plan, cell, x, y, outputs=2, specification=NETWORK.specification
+    outcome, accuracy = in_memory.learn_direction(
+        experiment, plan, cell, v, specification=NETWORK.specification
     )
-    x, y = experiment.dataset(cell, "test", noise, [v])
     return {
         "direction": name,
         "seed": seed,
         "border": float((v.reshape(SIDE, SIDE)[in_frame()] ** 2).sum()),
         "response": (response(nads, v) / nads.eigenvalues[0]) ** 0.5,
         "train_accuracy": outcome.accuracy,
-        "accuracy": loop.accuracy(network, loop.channels_last(x, "cpu"), y),
+        "accuracy": accuracy,
     }
 
 

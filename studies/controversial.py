@@ -272,16 +272,12 @@ def train_cell(plan: Plan, job: tuple[Cell, np.ndarray, float]) -> dict[str, Any
         "steps": None,
         "accuracy": None,
     }
-    draw = EXPERIMENT.draw_base_noise(plan, cell["seed"], None)
-    x, y = EXPERIMENT.dataset(cell, "train", draw, [v])
     try:
-        network, outcome, _ = in_memory.trained(
-            EXPERIMENT, plan, cell, x, y, EXPERIMENT.outputs, name="controversial"
+        outcome, accuracy = in_memory.learn_direction(
+            EXPERIMENT, plan, cell, v, name="controversial"
         )
     except loop.Diverged:
         return row
-    ((_, x, y),) = EXPERIMENT.test_sets(cell, draw, [v])
-    accuracy = loop.accuracy(network, loop.channels_last(x, "cpu"), y)
     measured = {
         "train_accuracy": outcome.accuracy,
         "steps": outcome.steps,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
 from torch import nn
@@ -63,6 +64,29 @@ def trained(
     after_epoch = functools.partial(callback, network) if callback else None
     outcome = loop.train(network, x, y, how, order, after_epoch)
     return network, outcome, time.perf_counter() - started
+
+
+def learn_direction(
+    experiment: Experiment, plan: Plan, cell: Cell, v: np.ndarray, **how: Any
+) -> tuple[loop.Outcome, float]:
+    """Train a cell's network on D(v) and test it.
+
+    Args:
+        experiment: The cell's experiment, with one channel.
+        plan: Its plan.
+        cell: The cell.
+        v: Unit vector (D,) in place of the cell's own direction.
+        how: Further arguments of `trained`.
+
+    Returns:
+        The course of the training, and the test accuracy.
+    """
+    noise = experiment.draw_base_noise(plan, cell["seed"], None)
+    x, y = experiment.dataset(cell, "train", noise, [v])
+    outputs = experiment.outputs
+    network, outcome, _ = trained(experiment, plan, cell, x, y, outputs, **how)
+    x, y = experiment.dataset(cell, "test", noise, [v])
+    return outcome, loop.accuracy(network, loop.channels_last(x, "cpu"), y)
 
 
 def collect(function: Callable, jobs: list[Any], context: Any) -> list[dict[str, Any]]:

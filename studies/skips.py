@@ -22,7 +22,6 @@ from pipeline import experiments
 from pipeline.experiments.experiment import Cell
 from pipeline.experiments.plan import Plan
 from pipeline.machine import workers
-from pipeline.training import loop
 from studies import in_memory
 
 RUN = Path("reports/kept/fourier/resnet18_quarter")
@@ -56,15 +55,14 @@ def train_cell(plan: Plan, cell: Cell) -> dict[str, float]:
     Returns:
         The training and the test accuracy.
     """
-    draw = EXPERIMENT.draw_base_noise(plan, cell["seed"], None)
-    directions = [EXPERIMENT.direction(cell)]
-    x, y = EXPERIMENT.dataset(cell, "train", draw, directions)
     specification = plan.members[NAME].specification | {"skip": False}
-    network, outcome, _ = in_memory.trained(
-        EXPERIMENT, plan, cell, x, y, EXPERIMENT.outputs, specification=specification
+    outcome, accuracy = in_memory.learn_direction(
+        EXPERIMENT,
+        plan,
+        cell,
+        EXPERIMENT.direction(cell),
+        specification=specification,
     )
-    ((_, x, y),) = EXPERIMENT.test_sets(cell, draw, directions)
-    accuracy = loop.accuracy(network, loop.channels_last(x, "cpu"), y)
     return {"accuracy": accuracy, "train_accuracy": outcome.accuracy}
 
 
