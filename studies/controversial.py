@@ -79,10 +79,19 @@ FIRST_PAIRS = (
     ("lenet", "lenet_strided"),
 )
 
+Place = tuple[str, str]
+"""A network and a direction."""
+
 EXPERIMENT = experiments.find("nad_sweep")
 EPS = 1.0
 SIGMA = 1.0
 WAVE = (0, 2)  # the lowest frequency of paper 1's grid that is not constant
+
+CONTROLS = {
+    "random": "random\ndirection",
+    f"fourier_{WAVE[0]}_{WAVE[1]}": "smooth\nwave",
+}
+"""Titles of the directions that are the same for all networks."""
 
 CONTROL = {"marker": "D", "color": "black", "markersize": 4, "linestyle": "none"}
 """The marker of the accuracy along a network's own NAD."""
@@ -403,30 +412,57 @@ def pairs_figure(
     return style.finish(figure, title, caption)
 
 
+def accuracies_of(
+    table: pd.DataFrame, rows: Sequence[str], places: Mapping[str, list[Place]]
+) -> dict[str, pd.DataFrame]:
+    """Mean accuracies in per cent as maps of one panel.
+
+    Args:
+        table: results.csv.
+        rows: Networks, a row of the map each.
+        places: By column of the map, a network and a direction for each row.
+
+    Returns:
+        Maps `mean`, `std` and `fitted`, with NaN where no network is trained.
+    """
+    cells = average_percent(table, ["network", "direction"])
+    maps = {}
+    for column in ("mean", "std", "fitted"):
+        values = {
+            title: [cells[column].get(place, np.nan) for place in of_column]
+            for title, of_column in places.items()
+        }
+        maps[column] = pd.DataFrame(values, [title_of(name) for name in rows])
+    return maps
+
+
 def matrix_figure(table: pd.DataFrame, names: Sequence[str]) -> Figure:
     """Test accuracies of both networks of all pairs of the networks `names`, by the
-    network that should learn."""
-    titles = [title_of(name) for name in names]
-    cells = average_percent(table, ["network", "direction"])
-    figure, (panels,) = style.new_figure(1, 2, 11, 5.6)
-    for panel, learns in zip(panels, (True, False), strict=False):
-        maps = {}
-        for column in ("mean", "std", "fitted"):
-            values = np.full((len(names), len(names)), np.nan)
-            for (i, a), (j, b) in itertools.permutations(enumerate(names), 2):
-                key = (a if learns else b, f"{a}_not_{b}")
-                if key in cells.index:
-                    values[i, j] = cells.loc[key, column]
-            maps[column] = pd.DataFrame(values, titles, titles)
+    network that should learn, and of each network along directions for no pair."""
+    # There is no direction of a network with itself, so the diagonal stays empty.
+    of_a = {title_of(b): [(a, f"{a}_not_{b}") for a in names] for b in names}
+    of_b = {title_of(b): [(b, f"{a}_not_{b}") for a in names] for b in names}
+    controls = {
+        title: [(name, direction) for name in names]
+        for direction, title in CONTROLS.items()
+    }
+    figure, (panels,) = style.new_figure(
+        1, 3, 13, 5.6, width_ratios=[len(names), len(names), len(controls)]
+    )
+    for panel, places in zip(panels, (of_a, of_b, controls), strict=True):
+        maps = accuracies_of(table, names, places)
         style.draw_heat_map(panel, maps["mean"], maps["std"], maps["fitted"] == 0)
-        panel.set(xlabel="B, should not learn", ylabel="A, should learn")
-        panel.set_title("accuracy of A" if learns else "accuracy of B")
+    for panel, title in zip(panels, ("accuracy of A", "accuracy of B"), strict=False):
+        panel.set(xlabel="B, should not learn", ylabel="A, should learn", title=title)
+    panels[2].set_title("controls")
     caption = (
-        "Test accuracy (%) on D(v), v the controversial direction for A, not B · "
-        f"{explain_unfitted('dot')} · ± standard deviation over seeds · ε = σ = 1"
+        f"Test accuracy (%) · {explain_unfitted('dot')} · "
+        "± standard deviation over seeds"
     )
     return style.finish(
-        figure, "Directions that network A learns and network B does not", caption
+        figure,
+        "Directions that network A should learn and network B should not",
+        caption,
     )
 
 

@@ -203,7 +203,7 @@ def test_bars_are_test_accuracies_in_outlines_of_training_accuracies(results):
 
 
 def test_a_matrix_has_both_networks_by_the_one_that_should_learn(results):
-    left, right = study.matrix_figure(results, DRAWN).axes
+    left, right, controls = study.matrix_figure(results, DRAWN).axes
     learned, other = (
         panel.collections[0].get_array().reshape(3, 3) for panel in (left, right)
     )
@@ -215,6 +215,9 @@ def test_a_matrix_has_both_networks_by_the_one_that_should_learn(results):
     assert other[0, 1] == pytest.approx(52) and other.count() == 1
     # One of two ConvNeXts was not fitted.
     assert not drawing.unfitted(left) and drawing.unfitted(right)
+    random, wave = controls.collections[0].get_array().reshape(3, 2).T
+    assert random[DRAWN.index("lenet")] == pytest.approx(70) and random.count() == 1
+    assert wave.count() == 0
 
 
 def test_a_run_that_is_not_finished_is_drawn(results, tmp_path):
