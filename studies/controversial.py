@@ -10,8 +10,9 @@ from the covariances of the untrained networks. Both networks are trained on D(v
 and σ = ε = 1 for all networks.
 
 Controls, for each network: a random direction and the Fourier direction (0, 2), which
-are the same for all networks, and for each of its controversial directions v the
-network's own NAD whose eigenvalue is nearest to vᵀCv. `--pairs-only` leaves them out.
+are the same for all networks, the first NAD of the other network, and for each of its
+controversial directions v the network's own NAD whose eigenvalue is nearest to vᵀCv.
+`--pairs-only` leaves them out.
 
 The covariances are those of data/nads. A network that data/nads lacks has the
 covariance that is installed with the package or, if there is none, an estimate that is
@@ -195,6 +196,13 @@ class Directions:
             self._add(name, nads.directions[index])
         return name
 
+    def first(self, network: str, nads: NADs) -> str:
+        """The name of a network's first NAD."""
+        name = f"{network}_nad_0"
+        if name not in self.vectors:
+            self._add(name, nads.directions[0])
+        return name
+
     def random(self) -> str:
         """The name of the random direction."""
         if "random" not in self.vectors:
@@ -240,11 +248,12 @@ def work(
         for direction in between:
             for network in pair:
                 places.append((network, direction))
-        for network in pair if controls else ():
+        for network, other in (pair, pair[::-1]) if controls else ():
             for direction in between:
                 nad = directions.like(network, direction, nads[network])
                 places.append((network, nad))
                 own.append((network, direction, nad))
+            places.append((network, directions.first(other, nads[other])))
             places.append((network, directions.random()))
             places.append((network, directions.wave()))
     table = pd.DataFrame(own, columns=["network", "direction", "own_nad"])
