@@ -93,6 +93,9 @@ PLACES = {
     ("lenet", ""): "LeNet",
     ("lenet", "downsampling=none"): "not\npooled",
     ("lenet_strided", ""): "with\nstrides",
+    ("vit_small", "position_std=1"): "1",
+    ("vit_small", "position_std=0.2"): "0.2",
+    ("vit_small", "position_std=0.02"): "0.02\n(default)",
 }
 """Places on the horizontal axis of the figure, by network and variant."""
 
@@ -328,7 +331,7 @@ def make_figure(results: pd.DataFrame, untrained: pd.DataFrame) -> Figure:
         results: results.csv, with texts where there are no arguments.
         untrained: response.csv, likewise.
     """
-    figure, axes = style.new_figure(1, 3, 11, 3.9)
+    figure, axes = style.new_figure(1, 3, 13.5, 3.9)
     response, kernel, trained = axes[0]
     first = untrained[untrained["index"] == 0].set_index(["network", "variant"])
     keys = pd.MultiIndex.from_frame(untrained[["network", "variant"]])
@@ -340,12 +343,13 @@ def make_figure(results: pd.DataFrame, untrained: pd.DataFrame) -> Figure:
     response.set(title="Before training: response", ylabel="% of the response to NAD 0")
     kernel.set(title="Before training: kernel", ylabel="alignment (random labels: 1)")
     trained.set(title="After training", ylabel="test accuracy (%)", ylim=(45, 102))
-    for panel in axes[0]:
-        panel.set_xticks(range(len(PLACES)), PLACES.values())
-        panel.set_xlabel("initial layer scale of ConvNeXt · LeNet", loc="left")
-        panel.axvline(4.5, color="0.8", linewidth=0.9)
+    for panel, free in zip(axes[0], ("center", "upper center", "center"), strict=True):
+        panel.set_xticks(range(len(PLACES)), PLACES.values(), fontsize=7)
+        panel.set_xlabel("layer scale of ConvNeXt · LeNet · embeddings of ViT")
+        for border in (4.5, 7.5):
+            panel.axvline(border, color="0.8", linewidth=0.9)
         panel.set_xlim(-0.5, len(PLACES) - 0.5)
-        panel.legend(frameon=False, loc="center")
+        panel.legend(frameon=False, loc=free)
     title = f"NAD {DRAWN} before and after training"
     caption = (
         "left and middle: ± standard deviation over networks · right: each seed · "

@@ -115,6 +115,14 @@ BLIND_SPOTS = (
 """Rows of `make_blind_spots`: label, network and variant of `studies.anatomy`, and the
 reason."""
 
+POSITION_OPTIMISERS = {
+    "SGD": "SGD, learning rate 0.5, %",
+    "SGD, learning rate 0.1": "0.1, %",
+    "SGD, learning rate 0.02": "0.02, %",
+    "AdamW": "AdamW, %",
+}
+"""Columns of `make_position_embeddings`."""
+
 ALTERATIONS = (
     ("removed", "changed", 100, "removed: changed predictions (%)"),
     ("removed", "changed_per_norm", 1, "removed: fraction changed ÷ norm removed"),
@@ -450,6 +458,31 @@ def make_blind_spots() -> str:
         rows.append(row)
     columns = ["network", "reason", "untrained response, % of NAD 0's"]
     return format_table([*columns, "SGD, %", "with momentum, %", "AdamW, %"], rows)
+
+
+def make_position_embeddings() -> str:
+    """Make the table of a vision transformer along its NADs by the standard deviation
+    of its initial position embeddings."""
+    run = "anatomy/initial_scale"
+    untrained = read_run(f"{run}/response.csv", network="vit_small")
+    rows = []
+    for variant, trained in read_run(run, network="vit_small").groupby("variant"):
+        responses = select(untrained, variant=variant).set_index("index")
+        for index, networks in trained.groupby("index"):
+            along = responses.loc[index]
+            row = [
+                variant.removeprefix("position_std="),
+                str(index),
+                f"{100 * along['response'] / responses.loc[0, 'response']:.1f}",
+                f"{along['alignment']:.1f} ± {along['alignment_std']:.1f}",
+            ]
+            for optimiser in POSITION_OPTIMISERS:
+                seeds = networks[networks["optimiser"] == optimiser]
+                row.append("–" if seeds.empty else describe_seeds(seeds))
+            rows.append(row)
+    columns = ["position embeddings", "NAD", "untrained response, % of NAD 0's"]
+    columns += ["kernel alignment", *POSITION_OPTIMISERS.values()]
+    return format_table(columns, rows)
 
 
 def describe_networks(networks: pd.DataFrame) -> str:

@@ -432,6 +432,30 @@ def test_blind_spots_are_told_apart_by_optimisers(folder, monkeypatch):
     assert convnext == "| ConvNeXt | b | 10.0 | – | – | 99.8 |"
 
 
+def test_position_embeddings_have_a_row_per_nad(folder):
+    run = folder / "anatomy/initial_scale"
+    columns = "network,variant,index,response,alignment,alignment_std"
+    untrained = [
+        f"vit_small,position_std={std},{index},{response},0.4,0.2"
+        for std in ("0.02", "1")
+        for index, response in ((0, 2), (200, 0.02), (1000, 0.01))
+    ]
+    write(run / "response.csv", columns, *untrained)
+    columns = "network,variant,optimiser,index,seed,train_accuracy,accuracy,steps"
+    trained = [
+        'vit_small,position_std=0.02,"SGD, learning rate 0.1",200,0,1,0.998,5',
+        "vit_small,position_std=0.02,AdamW,1000,0,0.9,0.8,",
+        "vit_small,position_std=1,SGD,1000,0,0.5,0.49,",
+    ]
+    write(run / "results.csv", columns, *trained)
+    _, _, *rows = findings.make_position_embeddings().splitlines()
+    assert rows == [
+        "| 0.02 | 200 | 1.0 | 0.4 ± 0.2 | – | 99.8 | – | – |",
+        "| 0.02 | 1000 | 0.5 | 0.4 ± 0.2 | – | – | – | 80.0 (training 90) |",
+        "| 1 | 1000 | 0.5 | 0.4 ± 0.2 | 49.0 (training 50) | – | – | – |",
+    ]
+
+
 def test_hours_on_a_gpu_are_steps_times_milliseconds(root):
     """Scale paper: 104 ResNet-18, 50 epochs of 391 steps."""
     rows = speed.make_forecast().splitlines()
