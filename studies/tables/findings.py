@@ -418,10 +418,7 @@ def make_rivals() -> str:
     results = read_run("controversial/six_networks")
 
     def describe(network: str, direction: str) -> str:
-        chosen = (results["network"] == network) & (results["direction"] == direction)
-        seeds = results[chosen]
-        if seeds.empty:
-            return "–"
+        seeds = select(results, network=network, direction=direction)
         unfitted = seeds["train_accuracy"].min() < FITTED
         return f"{100 * seeds['accuracy'].mean():.1f}{'*' if unfitted else ''}"
 
@@ -429,9 +426,11 @@ def make_rivals() -> str:
     for learner, label in LABELS.items():
         row = [label]
         for rival in LABELS:
+            if rival == learner:
+                row.append("–")
+                continue
             along = f"{learner}_not_{rival}"
-            accuracies = [describe(network, along) for network in (learner, rival)]
-            row.append("–" if rival == learner else " / ".join(accuracies))
+            row.append(f"{describe(learner, along)} / {describe(rival, along)}")
         rows.append(row)
     return format_table(["A, should learn", *LABELS.values()], rows)
 
