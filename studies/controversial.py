@@ -94,7 +94,7 @@ CONTROLS = {
 }
 """Titles of the directions that are the same for all networks."""
 
-CONTROL = {"marker": "D", "color": "black", "markersize": 4, "linestyle": "none"}
+OWN_NAD = {"marker": "D", "color": "black", "markersize": 4, "linestyle": "none"}
 """The marker of the accuracy along a network's own NAD."""
 
 UNTRAINED = 1024  # most untrained networks of an estimate that is made here
@@ -368,7 +368,7 @@ def bars(
         nad = own_nads.get((network, direction))
         control = of_network[of_network["direction"] == nad]
         if not control.empty:
-            panel.plot(place, 100 * control["accuracy"].mean(), **CONTROL)
+            panel.plot(place, 100 * control["accuracy"].mean(), **OWN_NAD)
     panel.set(xlim=(-0.6, 1.6), ylim=(0, 102), yticks=[0, 50, 100])
     panel.set_xticks([0, 1], [title_of(network) for network in pair], fontsize=7)
 
@@ -406,7 +406,7 @@ def pairs_figure(
         Patch(color=style.BLUE, alpha=0.8, label="should learn it"),
         Patch(color=style.ORANGE, alpha=0.8, label="should not"),
         Patch(fill=False, linewidth=0.7, label="in training"),
-        Line2D([], [], **CONTROL, label="along its own NAD of nearest response"),
+        Line2D([], [], **OWN_NAD, label="along its own NAD of nearest response"),
     ]
     figure.legend(
         handles=handles,
