@@ -1,5 +1,6 @@
 """Archives, extracted with the standard library."""
 
+import shutil
 import tarfile
 import zipfile
 from pathlib import Path
@@ -16,7 +17,8 @@ def extract(path: Path, folder: str) -> None:
         folder: An existing folder for the files.
 
     Raises:
-        InputError: The file is not an archive, or is only a part of one.
+        InputError: The file is not a complete archive, or holds something else than
+            files and folders.
     """
     try:
         # shutil.unpack_archive skips files of a zip with ".." in their names.
@@ -36,10 +38,35 @@ def extract(path: Path, folder: str) -> None:
 
 
 def _extract_tar(archive: tarfile.TarFile, folder: str) -> None:
-    # Python has filters since 3.11.4, and ignores this attribute before.
-    archive.extraction_filter = getattr(tarfile, "data_filter", None)
-    archive.extractall(folder)
+    # Files are copied one by one, because tarfile has extracted safely only since
+    # Python 3.11.4. A link becomes a copy of the file that it names in the archive.
+    root = Path(folder).resolve()
+    for member in archive:
+        target = (root / member.name).resolve()
+        if not target.is_relative_to(root):
+            raise _refuse(archive, f"the path {member.name}, outside its folder")
+        if member.isdir():
+            target.mkdir(parents=True, exist_ok=True)
+            continue
+        try:
+            content = archive.extractfile(member)
+        except KeyError:  # a link to a file outside the archive
+            content = None
+        if content is None:
+            raise _refuse(archive, f"{member.name}, which leads to no file in it")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with content, target.open("wb") as file:
+            shutil.copyfileobj(content, file)
     # tarfile takes a cut between two files for the end of the archive, and loses the
-    # rest in silence. A complete archive ends with empty blocks, read after its files.
-    if archive.fileobj.tell() < archive.offset + tarfile.BLOCKSIZE:
+    # rest in silence. A complete archive has empty blocks after its files.
+    archive.fileobj.seek(archive.offset)
+    if len(archive.fileobj.read(tarfile.BLOCKSIZE)) < tarfile.BLOCKSIZE:
         raise tarfile.ReadError("the end is missing")
+
+
+def _refuse(archive: tarfile.TarFile, what: str) -> InputError:
+    return InputError(
+        f"{archive.name} holds {what}; extract it yourself, and give its folder",
+        "unreadable-file",
+        path=archive.name,
+    )

@@ -150,7 +150,7 @@ class Prepared:
         self._coming: Future | None = thread.submit(prepare, job)
 
     def take(self) -> Any:
-        """Return the data, which are not kept; asked again, prepare them again."""
+        """Return the data, and let go of them: a second call prepares them again."""
         coming = self._coming
         self._coming = None
         return self._prepare(self.job) if coming is None else coming.result()

@@ -1,5 +1,6 @@
 """Images from every kind of source are the same images; other files are refused."""
 
+import io
 import pickle
 import re
 import shutil
@@ -139,17 +140,54 @@ def test_half_a_download_is_refused_wherever_it_was_cut(tmp_path, suffix):
             read(half)
 
 
-def test_an_archive_writes_no_file_outside_its_folder(tmp_path):
+@pytest.mark.parametrize("up", ["..", "../../../../../..", "", "train/../.."])
+def test_an_archive_writes_no_file_outside_its_folder(tmp_path, up):
     root = write(class_folders(tmp_path / "set"), {"stray": b"x"})
+    outside = f"{up}/{tmp_path}/outside"
     with tarfile.open(tmp_path / "set.tar", "w") as archive:
         archive.add(root, ".")
-        archive.add(root / "stray", f"../../../../../../{tmp_path}/outside")
-    with pytest.raises(tarfile.OutsideDestinationError):
+        archive.addfile(named(outside, size=1), io.BytesIO(b"x"))
+    with refused("unreadable-file", path=str(tmp_path / "set.tar")):
         read(tmp_path / "set.tar")
     with zipfile.ZipFile(pack(root, tmp_path / "set.zip"), "a") as archive:
-        archive.write(root / "stray", f"../../../../../../{tmp_path}/outside")
+        archive.write(root / "stray", outside)
     assert len(read(tmp_path / "set.zip").labels["train"]) == 9
     assert not (tmp_path / "outside").exists()
+
+
+def test_links_of_a_tar_archive_lead_to_its_own_files(tmp_path):
+    root = class_folders(tmp_path / "set")
+    (root / "train/cat/3.png").symlink_to("../dog/0.png")
+    (root / "train/cat/4.png").hardlink_to(root / "train/eel/0.png")
+    digest = read(root).digest()
+    assert read(pack(root, tmp_path / "set.tar")).digest() == digest
+    assert read(pack(root, tmp_path / "set.tar.gz")).digest() == digest
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
+def test_a_tar_archive_reads_no_file_outside_itself(tmp_path, kind):
+    root = write(class_folders(tmp_path / "set"), {"../secret.png": PICTURE})
+    with tarfile.open(tmp_path / "set.tar", "w") as archive:
+        archive.add(root, ".")
+        link = named("./train/cat/9.png", type=kind, linkname=f"{tmp_path}/secret.png")
+        archive.addfile(link)
+    with refused("unreadable-file", path=str(tmp_path / "set.tar")):
+        read(tmp_path / "set.tar")
+
+
+def test_a_tar_archive_with_a_link_to_a_folder_is_refused(tmp_path):
+    root = class_folders(tmp_path / "set")
+    (root / "train/cats").symlink_to("cat")
+    with refused("unreadable-file", path=str(tmp_path / "set.tar")):
+        read(pack(root, tmp_path / "set.tar"))
+
+
+def named(name, **values):
+    """Return the header of a file of a tar archive, with this very name."""
+    header = tarfile.TarInfo()
+    for key, value in {"name": name, **values}.items():
+        setattr(header, key, value)
+    return header
 
 
 def without_test(root):
