@@ -10,6 +10,7 @@ import pytest
 from pipeline import config
 from pipeline.nads import load
 from pipeline.project import artifacts
+from studies import controversial, definitions, linear_networks, optimisers, prediction
 
 COMMANDS = {
     "border": ([], 8),
@@ -93,3 +94,88 @@ def test_a_command_draws_its_table(run, tmp_path, name, networks):
     place = [key for key in ("architecture", "carriers", "seed") if key in table]
     assert len(table[place].drop_duplicates()) == networks
     assert (tmp_path / f"{name}.png").exists()
+
+
+def test_optimisers_writes_the_kept_table_again(tmp_path, monkeypatch):
+    kept = pd.read_csv(optimisers.FOLDER / "results.csv")
+    monkeypatch.setattr(optimisers, "FOLDER", tmp_path)
+    optimisers.main()
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "results.csv"), kept)
+    assert (tmp_path / "optimisers.png").exists()
+
+
+def test_definitions_compares_three_rankings(tmp_path, monkeypatch):
+    """One ranking needs no network, so it is the kept one."""
+    kept = pd.read_csv(definitions.FOLDER / "results.csv").query("network == 'LeNet'")
+    monkeypatch.setattr(definitions, "FOLDER", tmp_path)
+    monkeypatch.setattr(definitions, "RUNS", {"lenet": 2})
+    definitions.main()
+    table = pd.read_csv(tmp_path / "results.csv")
+    assert list(table["ranking"]) == ["low frequency first", "secant", "gradient"]
+    pd.testing.assert_series_equal(table.iloc[0], kept.iloc[0])
+    assert list(table["networks"][1:]) == [2, 2]
+
+
+def test_linear_networks_writes_both_tables(tmp_path, monkeypatch):
+    monkeypatch.setattr(linear_networks, "FOLDER", tmp_path)
+    monkeypatch.setattr(linear_networks, "SAMPLES", 40)
+    monkeypatch.setattr(linear_networks, "SEEDS", (0,))
+    linear_networks.main()
+    pooling = pd.read_csv(tmp_path / "pooling.csv")
+    conditioning = pd.read_csv(tmp_path / "conditioning.csv")
+    assert len(pooling) == 21  # frequencies up to transposition, spaced by four
+    assert list(conditioning["factor"]) == list(linear_networks.FACTORS)
+    assert (tmp_path / "linear_networks.png").exists()
+
+
+def test_prediction_ranks_the_networks_and_trains_each_once(
+    images, in_this_process, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(artifacts, "read_images", lambda: images)
+    monkeypatch.setattr(artifacts, "read_about_images", lambda: {"name": "random"})
+    for constant, value in {
+        "FOLDER": tmp_path,
+        "NETWORKS": prediction.NETWORKS[:3],
+        "SIZES": {20: 2, 40: 2},
+        "UNTRAINED": 2,
+        "RESAMPLED": 20,
+    }.items():
+        monkeypatch.setattr(prediction, constant, value)
+    prediction.images.cache_clear()
+    prediction.main()
+    table = pd.read_csv(tmp_path / "networks.csv")
+    assert len(table) == 3 * 2 * 2 * prediction.SEEDS  # each size with one epoch too
+    ranked = pd.read_csv(tmp_path / "correlations.csv")
+    assert list(ranked["predictor"]) == 2 * list(prediction.PREDICTORS)
+    assert ranked["rho"].between(-1, 1).all()
+    assert (tmp_path / "prediction.png").exists()
+    monkeypatch.setattr(prediction, "trained", None)
+    monkeypatch.setattr(prediction, "aligned", None)
+    prediction.main()
+    again = pd.read_csv(tmp_path / "networks.csv")
+    pd.testing.assert_frame_equal(again, table)
+    prediction.images.cache_clear()
+
+
+def test_controversial_trains_pairs_and_draws_them(
+    in_this_process, tmp_path, monkeypatch
+):
+    planned = controversial.planned
+
+    def plan_few_samples(names, scale):
+        return make_small(planned(names, scale))
+
+    monkeypatch.setattr(controversial, "planned", plan_few_samples)
+    monkeypatch.setattr(controversial.artifacts, "NADS", tmp_path)
+    arguments = ["--networks", "lenet", "convnext", "--out", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", ["", *arguments, "--pairs-only", "--seeds", "1"])
+    controversial.main()
+    table = pd.read_csv(tmp_path / "results.csv")
+    assert len(table) == 4
+    assert not (tmp_path / "pairs.png").exists()
+    monkeypatch.setattr(controversial, "train_cell", None)
+    controversial.main()
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "results.csv"), table)
+    monkeypatch.setattr("sys.argv", ["", *arguments, "--draw"])
+    controversial.main()
+    assert (tmp_path / "pairs.png").exists()
