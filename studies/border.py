@@ -1,5 +1,5 @@
-"""Why does LeNet fail along its NAD 1000: because its signs alternate, or because the
-pattern is at the border?
+"""Why does LeNet fail along its NAD 1000: because its signs alternate, because the
+pattern is at the border, or because of max pooling?
 
     python -m studies.border
 
@@ -11,11 +11,17 @@ convolution cover. So LeNet is trained on D(v) along four directions:
 - `frame`: the outermost two pixels, all alike;
 - `in the middle`: NAD 1000 moved by half the image in both directions.
 
-`response` is √(vᵀCv) relative to NAD 0, and `border` the fraction of the energy of v in
-the outermost two pixels. Paper 1's SGD, as in `studies.anatomy`, ε = σ = 1. Adds a row
-per network to results.csv in reports/kept/border/lenet/.
+Along the last one, two other LeNets are trained: with strides in place of pooling,
+which has as many weights, and without either. Where signs alternate from pixel to
+pixel, the largest value of a window is nearly the same for +v and −v, so max pooling
+can lose the class, and strides cannot.
+
+`response` is √(vᵀCv) relative to the network's NAD 0, and `border` the fraction of the
+energy of v in the outermost two pixels. Paper 1's SGD, as in `studies.anatomy`,
+ε = σ = 1. Adds a row per network to results.csv in reports/kept/border/lenet/.
 """
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +33,22 @@ from pipeline.nads import NADs, load
 from pipeline.project.errors import one_sentence
 from pipeline.training.shapes import SIDE
 from studies import in_memory
-from studies.anatomy import Variant, planned, response
+from studies.anatomy import (
+    RESPONSE_NETWORKS,
+    Variant,
+    planned,
+    response,
+    untrained_nads,
+)
 
 FOLDER = Path("reports/kept/border/lenet")
 
-NETWORK = Variant("lenet", ())
+NETWORK = "lenet"
 INDEX = 1000
+MOVED = "in the middle"
+DOWNSAMPLING = ("pool", "stride", "none")
+"""The variants of LeNet. All directions are for the first one."""
+
 FRAME = 2
 """Width of the border in pixels."""
 
@@ -52,18 +68,26 @@ def make_directions(v: np.ndarray) -> dict[str, np.ndarray]:
         f"NAD {INDEX}": v,
         "no alternation": np.abs(v),
         "frame": frame.ravel() / np.linalg.norm(frame),
-        "in the middle": moved.ravel(),
+        MOVED: moved.ravel(),
     }
 
 
-def train_network(plan: Plan, job: tuple[str, np.ndarray, int, NADs]) -> dict[str, Any]:
+def variant(downsampling: str) -> Variant:
+    """The LeNet that downsamples in this way."""
+    return Variant(NETWORK, (("downsampling", downsampling),))
+
+
+def train_network(
+    plan: Plan, job: tuple[str, str, np.ndarray, int, NADs]
+) -> dict[str, Any]:
     """Train one network and return its row; runs in a worker.
 
     Args:
         plan: The plan of `nad_sweep`.
-        job: The direction's name, the direction (D,), the seed, and LeNet's NADs.
+        job: How LeNet downsamples, the direction's name, the direction (D,), the seed,
+            and the network's NADs.
     """
-    name, v, seed, nads = job
+    downsampling, name, v, seed, nads = job
     experiment = experiments.find("nad_sweep")
     (cell,) = (
         cell
@@ -71,9 +95,10 @@ def train_network(plan: Plan, job: tuple[str, np.ndarray, int, NADs]) -> dict[st
         if (cell["seed"], cell["index"]) == (seed, INDEX)
     )
     outcome, accuracy = in_memory.learn_direction(
-        experiment, plan, cell, v, specification=NETWORK.specification
+        experiment, plan, cell, v, specification=variant(downsampling).specification
     )
     return {
+        "downsampling": downsampling,
         "direction": name,
         "seed": seed,
         "border": float((v.reshape(SIDE, SIDE)[in_frame()] ** 2).sum()),
@@ -85,13 +110,19 @@ def train_network(plan: Plan, job: tuple[str, np.ndarray, int, NADs]) -> dict[st
 
 def main() -> None:
     """Train the networks that results.csv lacks."""
-    nads = load(NETWORK.architecture)
-    plan = planned([NETWORK.architecture], [INDEX])
-    v = nads.directions[INDEX].astype(np.float32)
+    plan = planned([NETWORK], [INDEX])
+    pooled = load(NETWORK)
+    directions = make_directions(pooled.directions[INDEX].astype(np.float32))
     jobs = {}
-    for name, direction in make_directions(v).items():
-        for seed in plan.seeds:
-            jobs[name, seed] = name, direction, seed, nads
+    for downsampling in DOWNSAMPLING:
+        nads = pooled
+        names = list(directions)
+        if downsampling != "pool":
+            nads = untrained_nads(variant(downsampling), RESPONSE_NETWORKS)
+            names = [MOVED]
+        for name, seed in itertools.product(names, plan.seeds):
+            job = downsampling, name, directions[name], seed, nads
+            jobs[downsampling, name, seed] = job
     in_memory.complete(FOLDER / "results.csv", train_network, jobs, plan)
 
 

@@ -70,13 +70,16 @@ POISONED = {
 CARRIED = {"lenet": "LeNet", "resnet18_narrow": "ResNet-18, ⅛ width"}
 """Networks of `studies.carriers`."""
 
-BORDERS = {
-    "NAD 1000": "NAD 1000",
-    "no alternation": "its absolute values, in the same pixels",
-    "frame": "a frame of two pixels, all alike",
-    "in the middle": "NAD 1000, moved to the middle",
-}
-"""Directions of `studies.border`."""
+BORDERS = (
+    ("LeNet", "pool", "NAD 1000", "NAD 1000"),
+    ("LeNet", "pool", "no alternation", "its absolute values, in the same pixels"),
+    ("LeNet", "pool", "frame", "a frame of two pixels, all alike"),
+    ("LeNet", "pool", "in the middle", "NAD 1000, moved to the middle"),
+    ("LeNet with strides", "stride", "in the middle", "the same"),
+    ("LeNet without pooling", "none", "in the middle", "the same"),
+)
+"""Rows of `make_borders`: label, downsampling and direction of `studies.border`, and
+the direction in words."""
 
 OVERLAPS = {
     (0.0, 0.0): "none (as in the papers)",
@@ -107,9 +110,9 @@ ALTERED = {"lenet": "LeNet", "resnet18_narrow": "⅛-width ResNet-18"}
 
 BLIND_SPOTS = (
     ("LeNet with strides", "lenet_strided", "", "does not read these pixels"),
-    ("LeNet", "lenet", "", "mostly averages the pattern away"),
+    ("LeNet", "lenet", "", "loses the pattern by max pooling"),
     ("LeNet without pooling", "lenet", "downsampling=none", "(control)"),
-    ("ConvNeXt", "convnext", "scale=1e-06", "starts at nearly nothing"),
+    ("ConvNeXt", "convnext", "scale=1e-06", "small initial layer scale"),
     ("ConvNeXt, layer scale 1", "convnext", "scale=1", "(control)"),
 )
 """Rows of `make_blind_spots`: label, network and variant of `studies.anatomy`, and the
@@ -254,14 +257,16 @@ def make_carrier_sizes() -> str:
 
 
 def make_borders() -> str:
-    """Make the table of LeNet along NAD 1000 and directions made from it."""
+    """Make the table of LeNets along NAD 1000 and directions made from it."""
     results = read_run("border/lenet")
     rows = []
-    for name, words in BORDERS.items():
-        seeds = select(results, direction=name)
+    for network, downsampling, direction, words in BORDERS:
+        seeds = select(results, downsampling=downsampling, direction=direction)
         border, response = 100 * seeds[["border", "response"]].mean()
-        rows.append([words, f"{border:.0f}", f"{response:.1f}", describe_seeds(seeds)])
+        accuracy = describe_seeds(seeds)
+        rows.append([network, words, f"{border:.0f}", f"{response:.1f}", accuracy])
     columns = [
+        "network",
         "direction",
         "energy at the border (%)",
         "untrained response, % of NAD 0's",

@@ -13,7 +13,7 @@ from pipeline.project import artifacts
 from studies import controversial, definitions, linear_networks, optimisers, prediction
 
 COMMANDS = {
-    "border": ([], 8),
+    "border": ([], 12),
     "checkerboard": (["--train-samples", "40", "--epochs", "1"], 6),
     "carriers": (["--train-samples", "40", "--epochs", "1", "--indices", "0", "30"], 8),
     "scaled": (["--networks", "lenet", "--targets", "rotation"], 9),
@@ -22,6 +22,7 @@ COMMANDS = {
 """Arguments of each study's command, and the number of networks that it trains."""
 
 SMALL = {
+    "border": {"RESPONSE_NETWORKS": 2},
     "scaled": {"TRAIN_SAMPLES": 40, "EPOCHS": 1},
     "anatomy": {"KERNEL_SAMPLES": 40, "RESPONSE_NETWORKS": 2},
 }

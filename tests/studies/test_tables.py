@@ -611,8 +611,11 @@ def test_a_checkerboard_costs_what_the_same_seed_loses(folder):
 
 
 def test_directions_made_from_nad_1000_have_their_response_in_per_cent(folder):
-    rows = [f"{name},0,0.96,0.027,0.75,0.506" for name in findings.BORDERS]
-    columns = "direction,seed,border,response,train_accuracy,accuracy"
+    rows = [
+        f"{downsampling},{direction},0,0.96,0.027,0.75,0.506"
+        for _, downsampling, direction, _ in findings.BORDERS
+    ]
+    columns = "downsampling,direction,seed,border,response,train_accuracy,accuracy"
     write(folder / "border/lenet/results.csv", columns, *rows)
     first = findings.make_borders().splitlines()[2]
-    assert first == "| NAD 1000 | 96 | 2.7 | 50.6 (training 75) |"
+    assert first == "| LeNet | NAD 1000 | 96 | 2.7 | 50.6 (training 75) |"
