@@ -111,7 +111,7 @@ def rows_of(
             }
 
 
-def trained(plan: Plan, cell: Cell) -> list[dict]:
+def train_network(plan: Plan, cell: Cell) -> list[dict]:
     """The rows of one network; runs in a worker."""
     name = cell["architecture"]
     experiment = experiments.find("flip")
@@ -119,7 +119,7 @@ def trained(plan: Plan, cell: Cell) -> list[dict]:
     images = artifacts.read_images()
     draw = experiment.draw_base_noise(plan, cell["seed"], images)
     x, y = experiment.dataset(cell, "train", draw, [directions])
-    network, outcome, _ = in_memory.trained(
+    network, outcome, _ = in_memory.train(
         experiment, plan, cell, x, y, len(images["classes"])
     )
     x, y = experiment.dataset(cell, "test", draw, [directions])
@@ -191,7 +191,7 @@ def main() -> None:
         for cell in experiments.find("flip").cells(plan)
         if cell["images"] == "plain" and cell["seed"] < NETWORKS[cell["architecture"]]
     ]
-    rows = in_memory.collect(trained, cells, plan)
+    rows = in_memory.collect(train_network, cells, plan)
     FOLDER.mkdir(parents=True, exist_ok=True)
     columns = ["architecture", "seed", "alteration"]
     table = pd.DataFrame(rows).sort_values(columns, kind="stable")

@@ -276,7 +276,7 @@ def measure_untrained(
     return pd.DataFrame(rows)
 
 
-def planned(architectures: list[str], indices: Sequence[int]) -> Plan:
+def make_plan(architectures: list[str], indices: Sequence[int]) -> Plan:
     """The plan of `nad_sweep` at scale overnight, with these architectures and NADs."""
     plan = config.plans(config.read())["overnight"].experiments["nad_sweep"]
     line = plan.members["convnext"]
@@ -388,7 +388,7 @@ def main() -> None:
             if optimiser in asked.optimisers:
                 job = Job(variant, optimiser, index, seed, direction)
                 jobs[tuple(job.key.values())] = job
-    plan = planned(asked.networks, asked.indices)
+    plan = make_plan(asked.networks, asked.indices)
     path = asked.out / "results.csv"
     table = in_memory.complete(path, train_variant, jobs, plan)
     # A column of empty texts only is read as numbers.

@@ -36,7 +36,7 @@ from studies import in_memory
 from studies.anatomy import (
     RESPONSE_NETWORKS,
     Variant,
-    planned,
+    make_plan,
     response,
     untrained_nads,
 )
@@ -110,7 +110,7 @@ def train_network(
 
 def main() -> None:
     """Train the networks that results.csv lacks."""
-    plan = planned([NETWORK], [INDEX])
+    plan = make_plan([NETWORK], [INDEX])
     pooled = load(NETWORK)
     directions = make_directions(pooled.directions[INDEX].astype(np.float32))
     jobs = {}

@@ -131,7 +131,7 @@ def train_network(plan: Plan, job: tuple[str, Cell]) -> dict[str, Any]:
     y = experiment.classes("train", noise)
     start = erase(x, nads) if kind == "erased" else x
     x = pictures.normalise(pictures.poison(start, y, nads, size), noise)
-    network, outcome, _ = in_memory.trained(experiment, plan, cell, x, y, classes)
+    network, outcome, _ = in_memory.train(experiment, plan, cell, x, y, classes)
     row = {"network": name, "kind": kind, "size": size, "index": first}
     row |= {"seed": cell["seed"], "train_accuracy": outcome.accuracy}
     clean = pictures.in_unit_range(noise["test_pictures"])

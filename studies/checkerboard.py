@@ -89,7 +89,7 @@ def train_network(plan: Plan, job: tuple[str, Cell]) -> dict[str, Any]:
         x = IMAGES[name](experiment.pictures(split, noise))
         tensors[split] = x, experiment.classes(split, noise)
     outputs = len(images["classes"])
-    network, outcome, _ = in_memory.trained(
+    network, outcome, _ = in_memory.train(
         experiment, plan, cell, *tensors["train"], outputs
     )
     x, y = tensors["test"]

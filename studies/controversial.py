@@ -114,7 +114,7 @@ def pairs_of(names: Sequence[str]) -> list[tuple[str, str]]:
     return first + [pair for pair in pairs if pair not in first]
 
 
-def planned(names: Sequence[str], scale: str) -> Plan:
+def make_plan(names: Sequence[str], scale: str) -> Plan:
     """The plan of `nad_sweep` at a scale, with these networks only.
 
     A network that the scale leaves out has the training of all networks that state
@@ -275,7 +275,7 @@ def train_cell(plan: Plan, job: tuple[Cell, np.ndarray, float]) -> dict[str, Any
     """The row of one network; runs in a worker.
 
     Args:
-        plan: of `planned`.
+        plan: of `make_plan`.
         job: the cell, its direction v (D,), and the untrained network's response.
     """
     cell, v, response = job
@@ -509,7 +509,7 @@ def main() -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     train_all(
-        planned(names, asked.scale),
+        make_plan(names, asked.scale),
         names,
         asked.seeds,
         folder,

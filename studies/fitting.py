@@ -49,7 +49,7 @@ WAYS = {
 """The settings that each way replaces in the plan of params.yaml."""
 
 
-def planned(
+def make_plan(
     scale: str, name: str, pairs: tuple[tuple[int, int], ...], seeds: int
 ) -> Callable[[], Grid]:
     """Plan one network at these pairs of indices, with the sizes of a scale.
@@ -96,7 +96,7 @@ def main() -> None:
     asked = parser.parse_args()
     artifacts.require(artifacts.NADS, "estimate")
     pairs = tuple(tuple(map(int, pair.split(","))) for pair in asked.pairs)
-    make = planned(asked.scale, asked.network, pairs, asked.seeds)
+    make = make_plan(asked.scale, asked.network, pairs, asked.seeds)
     cells = [
         cell for cell in make().cells if (cell["index_1"], cell["index_2"]) in pairs
     ]

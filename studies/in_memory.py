@@ -21,7 +21,7 @@ from pipeline.project import artifacts
 from pipeline.training import loop, seeds
 
 
-def trained(
+def train(
     experiment: Experiment,
     plan: Plan,
     cell: Cell,
@@ -76,7 +76,7 @@ def learn_direction(
         plan: Its plan.
         cell: The cell.
         v: Unit vector (D,) in place of the cell's own direction.
-        how: Further arguments of `trained`.
+        how: Further arguments of `train`.
 
     Returns:
         The course of the training, and the test accuracy.
@@ -84,7 +84,7 @@ def learn_direction(
     noise = experiment.draw_base_noise(plan, cell["seed"], None)
     x, y = experiment.dataset(cell, "train", noise, [v])
     outputs = experiment.outputs
-    network, outcome, _ = trained(experiment, plan, cell, x, y, outputs, **how)
+    network, outcome, _ = train(experiment, plan, cell, x, y, outputs, **how)
     x, y = experiment.dataset(cell, "test", noise, [v])
     return outcome, loop.accuracy(network, loop.channels_last(x, "cpu"), y)
 
@@ -166,9 +166,9 @@ class Grid:
         self, cell: Cell, name: str, **changes: Any
     ) -> tuple[loop.Outcome, dict[str, float], float]:
         """How a cell's training went, its test accuracies by test set, and the seconds
-        (see `trained`)."""
+        (see `train`)."""
         x, y = self.data.dataset(cell, "train")
-        network, outcome, seconds = trained(
+        network, outcome, seconds = train(
             self.experiment,
             self.plan,
             cell,

@@ -125,7 +125,7 @@ def train_network(plans: dict[str, Plan], job: tuple[str, Cell]) -> list[dict]:
             rows.append(row)
         network.train()
 
-    _, outcome, _ = in_memory.trained(
+    _, outcome, _ = in_memory.train(
         experiment, plan, cell, x, y, len(images["classes"]), callback=measure
     )
     about = {

@@ -63,7 +63,7 @@ def along(nads: NADs, others: NADs) -> np.ndarray:
     return np.sqrt((nads.directions @ others.directions.T) ** 2 @ others.eigenvalues)
 
 
-def drawn(found: dict[str, NADs], held_out: dict[str, np.ndarray]) -> Figure:
+def make_figure(found: dict[str, NADs], held_out: dict[str, np.ndarray]) -> Figure:
     """The spectra of all networks, and pictures of some NADs of each."""
     figure, axes = style.new_figure(
         len(found), 10, 13, 5.6
@@ -137,7 +137,9 @@ def main() -> None:
     look = {"index": False, "float_format": "%.4g"}
     pd.DataFrame(rows).to_csv(FOLDER / "networks.csv", **look)
     pd.concat(spectra).to_csv(FOLDER / "spectra.csv", **look)
-    drawn(found, held_out).savefig(FOLDER / "patches.png", metadata={"Software": None})
+    make_figure(found, held_out).savefig(
+        FOLDER / "patches.png", metadata={"Software": None}
+    )
 
 
 if __name__ == "__main__":

@@ -123,20 +123,20 @@ def alignment(nads: NADs, vectors: np.ndarray) -> float:
     return float(along @ nads.eigenvalues / nads.eigenvalues.mean() / along.sum())
 
 
-def aligned(vectors: dict[str, np.ndarray], architecture: dict) -> dict:
+def measure_alignments(vectors: dict[str, np.ndarray], architecture: dict) -> dict:
     """The row of one architecture: its alignments, and its number of weights."""
     specification = networks.specification(architecture)
     make = networks.constructor(specification["network"])
     build = functools.partial(make, 1, **networks.keywords(specification))
     symmetry = str(networks.symmetry(specification))
     nads = estimate(lambda: build(1), SHAPE, UNTRAINED, symmetry=symmetry, error=ERROR)
-    weights = sum(each.numel() for each in build(10).parameters())
+    weights = sum(p.numel() for p in build(10).parameters())
     row = {"network": label(specification), "weights": weights}
-    row |= {name: alignment(nads, each) for name, each in vectors.items()}
+    row |= {name: alignment(nads, v) for name, v in vectors.items()}
     return row | {"untrained": nads.networks, "error": nads.error}
 
 
-def trained(_: object, job: tuple[dict, int, int, int]) -> dict:
+def train_network(_: object, job: tuple[dict, int, int, int]) -> dict:
     """Train one network and return its row; runs in a worker.
 
     Args:
@@ -176,8 +176,8 @@ def rank_correlation(
     The interval is from a percentile bootstrap over networks.
     """
     rows = rng.integers(len(accuracy), size=(RESAMPLED, len(accuracy)))
-    ranks = [stats.rankdata(each[rows], axis=1) for each in (predictor, accuracy)]
-    a, b = (each - each.mean(1, keepdims=True) for each in ranks)
+    ranks = [stats.rankdata(x[rows], axis=1) for x in (predictor, accuracy)]
+    a, b = (x - x.mean(1, keepdims=True) for x in ranks)
     with np.errstate(invalid="ignore"):  # where all of a sample are one network
         sampled = (a * b).sum(1) / np.sqrt((a * a).sum(1) * (b * b).sum(1))
     return stats.spearmanr(predictor, accuracy).statistic, *np.nanquantile(
@@ -205,7 +205,7 @@ def correlations(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
+def make_figure(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
     """Draw accuracy over each predictor; a number in a panel is a network.
 
     Args:
@@ -256,21 +256,21 @@ def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
 def main() -> None:
     """Estimate, train what is not trained yet, and write tables and figure."""
     FOLDER.mkdir(exist_ok=True)
-    by_label = {label(networks.specification(each)): each for each in NETWORKS}
+    by_label = {label(networks.specification(network)): network for network in NETWORKS}
     x, y = images()["train"]
     x = x.flatten(1).double().numpy()
     vectors = {"class_means": class_means(x, y), "fisher": fisher(x, y)}
     vectors["components"] = components(images()["train"][0], len(vectors["fisher"]))
-    jobs = {(name,): each for name, each in by_label.items()}
+    jobs = {(name,): network for name, network in by_label.items()}
     path = FOLDER / "alignments.csv"
-    alignments = in_memory.complete(path, aligned, jobs, vectors)
+    alignments = in_memory.complete(path, measure_alignments, jobs, vectors)
     jobs = {
-        (name, count, seed, epochs): (each, count, seed, epochs)
+        (name, count, seed, epochs): (network, count, seed, epochs)
         for seed, (count, all_epochs) in itertools.product(range(SEEDS), SIZES.items())
         for epochs in (1, all_epochs)
-        for name, each in by_label.items()
+        for name, network in by_label.items()
     }
-    table = in_memory.complete(FOLDER / "networks.csv", trained, jobs, None)
+    table = in_memory.complete(FOLDER / "networks.csv", train_network, jobs, None)
     keys = ["network", "images"]
     one = table["epochs"] == 1
     whole = table[~one].assign(fitted=fitted(table)).groupby(keys, as_index=False)
@@ -282,7 +282,9 @@ def main() -> None:
     )
     ranked = correlations(means)
     ranked.to_csv(FOLDER / "correlations.csv", index=False, float_format="%.6f")
-    drawn(means, ranked).savefig(FOLDER / "prediction.png", metadata={"Software": None})
+    make_figure(means, ranked).savefig(
+        FOLDER / "prediction.png", metadata={"Software": None}
+    )
     print(ranked.to_string(index=False))
 
 

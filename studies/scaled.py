@@ -134,7 +134,7 @@ def train_network(plan: Plan, job: tuple[str, str, Cell]) -> dict[str, Any]:
     x = experiment.pictures("train", noise)
     rng = seeds.stream(cell["seed"], "scaled")
     matrix = make_matrix(x, load("lenet"), target, scale, rng)
-    network, outcome, _ = in_memory.trained(
+    network, outcome, _ = in_memory.train(
         experiment,
         plan,
         cell,

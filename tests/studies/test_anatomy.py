@@ -43,7 +43,7 @@ def test_some_architectures_have_more_learning_rates():
 
 
 def test_the_plan_trains_along_the_indices_with_one_sigma():
-    plan = anatomy.planned(["convnext", "vit_small"], (200, 5))
+    plan = anatomy.make_plan(["convnext", "vit_small"], (200, 5))
     assert plan.settings.sigma == {"convnext": 1.0, "vit_small": 1.0}
     assert {member.grid.indices for member in plan.members.values()} == {(200, 5)}
     assert (

@@ -150,8 +150,8 @@ def test_prediction_ranks_the_networks_and_trains_each_once(
     assert list(ranked["predictor"]) == 2 * list(prediction.PREDICTORS)
     assert ranked["rho"].between(-1, 1).all()
     assert (tmp_path / "prediction.png").exists()
-    monkeypatch.setattr(prediction, "trained", None)
-    monkeypatch.setattr(prediction, "aligned", None)
+    monkeypatch.setattr(prediction, "train_network", None)
+    monkeypatch.setattr(prediction, "measure_alignments", None)
     prediction.main()
     again = pd.read_csv(tmp_path / "networks.csv")
     pd.testing.assert_frame_equal(again, table)
@@ -161,12 +161,12 @@ def test_prediction_ranks_the_networks_and_trains_each_once(
 def test_controversial_trains_pairs_and_draws_them(
     in_this_process, tmp_path, monkeypatch
 ):
-    planned = controversial.planned
+    make_plan = controversial.make_plan
 
     def plan_few_samples(names, scale):
-        return make_small(planned(names, scale))
+        return make_small(make_plan(names, scale))
 
-    monkeypatch.setattr(controversial, "planned", plan_few_samples)
+    monkeypatch.setattr(controversial, "make_plan", plan_few_samples)
     monkeypatch.setattr(controversial.artifacts, "NADS", tmp_path)
     arguments = ["--networks", "lenet", "convnext", "--out", str(tmp_path)]
     monkeypatch.setattr("sys.argv", ["", *arguments, "--pairs-only", "--seeds", "1"])

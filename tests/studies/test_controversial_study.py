@@ -35,7 +35,7 @@ def test_the_own_nad_of_a_direction_has_the_nearest_eigenvalue():
 
 def test_all_networks_are_planned_alike():
     """LeNet with strides is not in `nad_sweep` at this scale."""
-    plan = study.planned(study.NETWORKS, "overnight")
+    plan = study.make_plan(study.NETWORKS, "overnight")
     assert list(plan.members) == list(study.NETWORKS)
     trainings = {member.training for member in plan.members.values()}
     assert {how.epochs for how in trainings} == {20} and len(trainings) == 1
@@ -46,7 +46,7 @@ def test_all_networks_are_planned_alike():
 def small(in_this_process, tmp_path, monkeypatch):
     """A plan of two networks, on few samples, with the installed NADs."""
     monkeypatch.setattr(study.artifacts, "NADS", tmp_path / "nads")
-    plan = study.planned(NAMES, "smoke")
+    plan = study.make_plan(NAMES, "smoke")
     return dataclasses.replace(plan, train_samples=128, test_samples=64)
 
 
@@ -134,7 +134,9 @@ def test_nads_of_the_stage_come_before_installed_ones(small, tmp_path):
 def test_a_network_without_nads_has_them_estimated_once(small, tmp_path, monkeypatch):
     monkeypatch.setattr(study, "UNTRAINED", 2)
     specification = (
-        study.planned(["lenet_strided"], "smoke").members["lenet_strided"].specification
+        study.make_plan(["lenet_strided"], "smoke")
+        .members["lenet_strided"]
+        .specification
     )
     found = study.nads_of("lenet_strided", specification, tmp_path)
     assert (found.networks, found.symmetry) == (2, "transposition")
