@@ -22,7 +22,7 @@ PARTS = {
     "v": "response along v (%)",
     "components": f"response in the images'\nfirst {FIRST} components (%)",
     "evolution": f"response in the first\n{FIRST} directions of G S G (%)",
-    "nads": f"rest of the response\nin the first {FIRST} NADs (%)",
+    "nads": f"response in the first\n{FIRST} NADs (%; D(v): without v)",
 }
 """Labels of the parts of the response, by their columns in course.csv."""
 
