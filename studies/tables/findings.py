@@ -352,7 +352,7 @@ def make_course_on_images() -> str:
     )
     parts = {
         "components": "in the images' first ten principal components",
-        "nads": "of the rest, in the first ten NADs",
+        "nads": "in the first ten NADs",
     }
     epochs = course["epoch"].unique()
     rows = []
