@@ -7,6 +7,7 @@ from pipeline.report import published
 from pipeline.report.comparison import format_mean
 from studies.tables.markdown import format_table
 from studies.tables.numbers import (
+    CHANCE,
     CHECKERBOARD,
     compare_curves,
     compare_maps,
@@ -34,6 +35,7 @@ CURVES = (
     ("VGG-11, ¼ width", "the authors'", "vgg11_quarter_authors", "vgg11"),
     ("VGG-11, ¼ width", "ours, same indices", "vgg11_quarter", "vgg11"),
     ("ResNet-18", "the authors'", "resnet18_authors", "resnet18"),
+    ("ResNet-18, ¼ width", "ours, same indices", "resnet18_quarter", "resnet18"),
 )
 """Rows of curves along NADs: network, NADs, run of `nad_sweep`, published column."""
 
@@ -93,7 +95,7 @@ def make_published_row() -> str:
     ):
         transposed = down.loc[-across["k_col"].abs(), network].to_numpy()
         excess = (across[network] - transposed).mean()
-        spread = compute_repeat_spread(network)
+        spread = compute_repeat_spread(network, CHANCE)
         ours = read_accuracy(f"fourier/{run}", k_row=0, k_col=0).mean()
         known = read_published("fourier", network, k_row=0, k_col=0)
         constant = f"{known:.1f}; {ours:.1f}"

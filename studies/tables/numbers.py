@@ -17,7 +17,7 @@ from pipeline.measures.ranks import spearman
 from pipeline.report import published
 
 KEPT = Path("reports/kept")
-
+CHANCE = 55  # per cent; an accuracy up to this counts as chance
 
 CHECKERBOARD = "checkerboard/photographs"
 
@@ -152,19 +152,21 @@ def compute_rms_difference(comparison: pd.DataFrame) -> float:
 def compute_repeat_spread(network: str, above: float = 0) -> float:
     """Compute the standard deviation of published runs along the same wave.
 
-    The published map has each of the waves k = (−16, ±k_col) and (0, ±k_col) twice.
+    Waves are the same as in `compare_maps`, and the row k_row = 0 is left out too.
 
     Args:
         network: The column of the published table.
         above: Only waves with a higher mean accuracy than this count, in per cent.
 
     Returns:
-        The root mean square over waves, in points of accuracy.
+        The standard deviation, pooled over waves, in points of accuracy.
     """
     table = published.read_published("fourier")
-    table = table[table["k_row"].isin([-16, 0])]
-    of_wave = table.groupby(["k_row", table["k_col"].abs()])[network]
-    return compute_rms(of_wave.std()[of_wave.mean() > above].dropna())
+    table = table[table["k_row"] < 0]
+    waves = table.groupby(name_waves(table, network))[network]
+    waves = waves.agg(["mean", "var", "count"]).query("count > 1 and mean > @above")
+    freedom = waves["count"] - 1
+    return float(np.sqrt((freedom * waves["var"]).sum() / freedom.sum()))
 
 
 def correlate_steps(steps_run: str, accuracy_run: str) -> float:

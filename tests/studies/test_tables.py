@@ -114,11 +114,14 @@ def test_maps_are_compared_by_wave_without_the_published_row_0(folder, papers):
     assert maps["published"].to_dict() == {(-4, 2): 80, (-2, -2): 52}
 
 
-def test_repeated_published_runs_are_those_along_k_and_its_negative(papers):
-    rows = [(0, 4, 99.0), (0, -4, 97.0), (-4, 0, 92.0), (-16, 4, 70.0), (-16, -4, 70.0)]
+def test_repeated_published_runs_are_those_along_the_same_wave(papers):
+    rows = [(0, 4, 99.0), (-4, 0, 92.0), (-8, 4, 90.0), (-4, 8, 93.0), (-4, -8, 96.0)]
+    rows += [(-16, 4, 50.0), (-16, -4, 52.0)]
     papers["fourier"] = pd.DataFrame(rows, columns=["k_row", "k_col", "lenet"])
-    # Two waves have two runs each: one has runs 2 points apart, the other equal ones.
-    assert numbers.compute_repeat_spread("lenet") == pytest.approx(1)
+    # One wave has runs 3 points apart, and one has two runs with a variance of 2.
+    pooled = ((2 * 9 + 2) / 3) ** 0.5
+    assert numbers.compute_repeat_spread("lenet") == pytest.approx(pooled)
+    assert numbers.compute_repeat_spread("lenet", 55) == pytest.approx(3)
 
 
 def test_what_is_never_learned_takes_longest(folder):
@@ -281,6 +284,7 @@ def test_the_published_row_is_compared_with_its_transpose(folder, papers):
         path = folder / f"fourier/{run}/results.csv"
         write(path, "seed,k_row,k_col,accuracy", "0,0,0,0.7", "1,0,0,0.9", "0,0,4,0.5")
     rows = [(0, 4, 90.0), (0, -4, 94.0), (-4, 0, 89.0), (0, 0, 72.0)]
+    rows += [(-16, 2, 80.0), (-16, -2, 84.0)]
     table = pd.DataFrame(rows, columns=["k_row", "k_col", "lenet"])
     papers["fourier"] = table.assign(resnet18=table["lenet"])
     _, _, row, _ = details.make_published_row().splitlines()
