@@ -158,10 +158,57 @@ def test_an_archive_writes_no_file_outside_its_folder(tmp_path, up):
 def test_links_of_a_tar_archive_lead_to_its_own_files(tmp_path):
     root = class_folders(tmp_path / "set")
     (root / "train/cat/3.png").symlink_to("../dog/0.png")
-    (root / "train/cat/4.png").hardlink_to(root / "train/eel/0.png")
+    (root / "train/cat/4.png").symlink_to("3.png")
+    (root / "train/cat/5.png").hardlink_to(root / "train/eel/0.png")
     digest = read(root).digest()
     assert read(pack(root, tmp_path / "set.tar")).digest() == digest
     assert read(pack(root, tmp_path / "set.tar.gz")).digest() == digest
+
+
+def test_a_tar_archive_whose_last_file_is_a_zip_is_no_zip(tmp_path):
+    root = class_folders(tmp_path / "set")
+    digest = read(root).digest()
+    pack(class_folders(tmp_path / "old"), root / "zzz.zip")
+    assert read(pack(root, tmp_path / "set.tar")).digest() == digest
+
+
+@pytest.mark.parametrize("suffix", ["tar", "tar.gz", "tar.bz2", "tar.xz", "zip"])
+def test_a_damaged_archive_is_refused(tmp_path, suffix):
+    """A damaged header, or a wrong checksum of compressed files."""
+    whole = tmp_path / f"whole.{suffix}"
+    root = class_folders(tmp_path / "set")
+    if suffix in ("tar.bz2", "tar.xz"):
+        with tarfile.open(whole, f"w:{suffix[4:]}") as archive:
+            archive.add(root, ".")
+    else:
+        pack(root, whole)
+    data = bytearray(whole.read_bytes())
+    place = len(data) // 2
+    if suffix == "tar":
+        with tarfile.open(whole) as archive:
+            place = archive.getmembers()[-1].offset
+    data[place] ^= 255
+    damaged = tmp_path / f"damaged.{suffix}"
+    damaged.write_bytes(data)
+    with refused("unreadable-file"):
+        read(damaged)
+
+
+def test_half_a_download_that_zeros_fill_is_refused(tmp_path):
+    """As of a program that reserves the space of the whole file."""
+    data = pack(class_folders(tmp_path / "set"), tmp_path / "set.tar.gz").read_bytes()
+    half = tmp_path / "half.tar.gz"
+    half.write_bytes(data[: len(data) // 2].ljust(len(data), b"\0"))
+    with refused("unreadable-file"):
+        read(half)
+
+
+def test_links_in_a_circle_are_refused(tmp_path):
+    root = class_folders(tmp_path / "set")
+    (root / "train/cat/3.png").symlink_to("4.png")
+    (root / "train/cat/4.png").symlink_to("3.png")
+    with refused("unreadable-file", path=str(tmp_path / "set.tar")):
+        read(pack(root, tmp_path / "set.tar"))
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
