@@ -34,6 +34,7 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from pipeline import config, experiments, networks
+from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.measures.fitted import fitted
 from pipeline.nads import NADs, estimate, load
@@ -163,6 +164,20 @@ def variants(architectures: list[str]) -> list[Variant]:
     ]
 
 
+def find_cell(
+    plan: Plan, architecture: str, seed: int, index: int
+) -> tuple[Experiment, Cell]:
+    """Find a cell of `nad_sweep`, and return it with the experiment."""
+    experiment = experiments.find("nad_sweep")
+    (cell,) = (
+        cell
+        for cell in experiment.cells(plan)
+        if (cell["architecture"], cell["seed"], cell["index"])
+        == (architecture, seed, index)
+    )
+    return experiment, cell
+
+
 def train_variant(plan: Plan, job: Job) -> dict[str, Any]:
     """Train one network and return its row; runs in a worker.
 
@@ -174,13 +189,7 @@ def train_variant(plan: Plan, job: Job) -> dict[str, Any]:
         The job's key, training accuracy, test accuracy, and the step at which the
         training set was learned, NaN if it never was.
     """
-    experiment = experiments.find("nad_sweep")
-    place = job.variant.architecture, job.seed, job.index
-    (cell,) = (
-        cell
-        for cell in experiment.cells(plan)
-        if (cell["architecture"], cell["seed"], cell["index"]) == place
-    )
+    experiment, cell = find_cell(plan, job.variant.architecture, job.seed, job.index)
     try:
         outcome, accuracy = in_memory.learn_direction(
             experiment,

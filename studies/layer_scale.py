@@ -1,0 +1,138 @@
+"""Why does ConvNeXt learn its NAD 1000 with AdamW and not with SGD?
+
+    python -m studies.layer_scale
+
+ConvNeXt is trained on D(v) as in `studies.anatomy`, from layer scales of 10⁻⁶ and 1.
+Either the scales are trained like all other weights, or they keep their initial values
+("fixed"). A block with a scale of 10⁻⁶ adds nothing to its input, and the gradients of
+its weights are multiplied by the scale.
+
+Written before the run. We expect that the scales decide:
+
+- With AdamW and scales fixed at 10⁻⁶, NAD 1000 is not learned.
+- With SGD and scales fixed at 1, it is learned.
+- From 10⁻⁶, AdamW has raised the scales above 0.01 when NAD 1000 is learned. SGD leaves
+  them below 0.01 to the end.
+- SGD learns NAD 200 even with scales fixed at 10⁻⁶.
+
+Writes results.csv, with a row per network, into reports/kept/anatomy/layer_scale/. Its
+columns `scale_1`, `scale_4` and `scale_20` have the root mean square of all layer
+scales after so many epochs.
+"""
+
+import argparse
+import dataclasses
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from pipeline.experiments.plan import Plan
+from pipeline.nads import load
+from pipeline.networks.convnext import Block
+from pipeline.project.errors import one_sentence
+from studies import anatomy, in_memory
+
+FOLDER = Path("reports/kept/anatomy/layer_scale")
+
+CASES = [
+    ("AdamW", 1e-6, True, 1000),
+    ("AdamW", 1e-6, False, 1000),
+    ("SGD", 1e-6, False, 1000),
+    ("SGD", 1.0, True, 1000),
+    ("SGD", 1e-6, True, 200),
+    ("SGD", 1e-6, False, 200),
+]
+"""Optimiser, initial scale, whether scales are fixed, and NAD index."""
+
+EPOCHS = (1, 4, 20)
+"""The epochs after which the scales are measured."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Job:
+    """One network to train, along `direction`, (D,), which is NAD `index`."""
+
+    optimiser: str
+    scale: float
+    fixed: bool
+    index: int
+    seed: int
+    direction: np.ndarray
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """The columns of its row that identify it."""
+        return {
+            "optimiser": self.optimiser,
+            "scale": self.scale,
+            "fixed": self.fixed,
+            "index": self.index,
+            "seed": self.seed,
+        }
+
+
+def read_scales(network: nn.Module) -> list[nn.Parameter]:
+    """Return the layer scales of all blocks."""
+    return [module.scale for module in network.modules() if isinstance(module, Block)]
+
+
+def train_network(plan: Plan, job: Job) -> dict[str, Any]:
+    """Train one network and return its row; runs in a worker.
+
+    Args:
+        plan: Plan of `studies.anatomy`.
+        job: The network to train.
+    """
+    scales = {}
+
+    def watch(network: nn.Module, epochs: int) -> None:
+        if job.fixed:
+            for scale in read_scales(network):
+                scale.requires_grad_(False)
+        if epochs in EPOCHS:
+            values = torch.cat([scale.detach() for scale in read_scales(network)])
+            scales[f"scale_{epochs}"] = float(values.square().mean().sqrt())
+
+    variant = anatomy.Variant("convnext", (("scale", job.scale),))
+    experiment, cell = anatomy.find_cell(plan, "convnext", job.seed, job.index)
+    outcome, accuracy = in_memory.learn_direction(
+        experiment,
+        plan,
+        cell,
+        job.direction,
+        specification=variant.specification,
+        callback=watch,
+        **anatomy.OPTIMISERS[job.optimiser],
+    )
+    return (
+        job.key
+        | {
+            "train_accuracy": outcome.accuracy,
+            "accuracy": accuracy,
+            "steps": np.nan if outcome.steps is None else outcome.steps,
+        }
+        | scales
+    )
+
+
+def main() -> None:
+    """Train all networks that the table lacks."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=FOLDER)
+    asked = parser.parse_args()
+    directions = load("convnext").directions.astype(np.float32)
+    jobs = {}
+    for seed, case in itertools.product(anatomy.SEEDS, CASES):
+        job = Job(*case, seed, directions[case[-1]])
+        jobs[tuple(job.key.values())] = job
+    plan = anatomy.make_plan(["convnext"], (1000, 200))
+    in_memory.complete(asked.out / "results.csv", train_network, jobs, plan)
+
+
+if __name__ == "__main__":
+    with one_sentence():
+        main()
