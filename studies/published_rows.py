@@ -1,6 +1,6 @@
 """From how many networks was a published spectrum made?
 
-    python -m studies.published_rows data/nads/resnet18.npz
+    python -m studies.published_rows pipeline/named_nads/resnet18.npz
     python -m studies.published_rows ResNet18_NADs.npy ResNet18_eigenvals.npy
 
 Each row of the authors' matrices is the secant of one network. Their files have the

@@ -28,7 +28,7 @@ from studies.tables.numbers import (
 VERDICT = ["figure", "what the paper says", "published", "ours (size, n)", "agrees"]
 
 KINDS = {
-    "yes": "agree within the spread of repeated runs, or as we judge a single run",
+    "yes": "agree within the spread of repeated runs, or in our judgement",
     "qualitatively": "agree qualitatively",
     "no": "do not agree",
     "not tried": "not tried",
@@ -101,8 +101,8 @@ def make_summary() -> str:
             "Given two cues, LeNet relies on the one with the clearly lower NAD index.",
             "Yes: trained on NADs 64 (full amplitude) and 1 (half of it), accuracy is "
             f"{lower.mean():.1f} % with only NAD 1 and {higher.mean():.1f} % with only "
-            "NAD 64. If both channels carry NAD 64, it is "
-            f"{by_itself.mean():.1f} % with the first one.",
+            "NAD 64. If both channels carry NAD 64, accuracy with only channel 1 is "
+            f"{by_itself.mean():.1f} %, so LeNet can learn NAD 64.",
         ],
         [
             "A network trained on images with their class on a low NAD fails on clean "

@@ -97,20 +97,15 @@ PREDICTORS = {
 """The directions along which networks respond before training."""
 
 
-DISAGREEMENTS = (
-    ("SGD", "three_networks"),
-    ("SGD", "convmixer"),
-    ("AdamW", "adamw"),
-    ("AdamW", "adamw_vgg11"),
-)
-"""Optimisers and runs of `studies.controversial`."""
+WITH_ADAMW = ("adamw", "adamw_vgg11")
+"""Runs of `studies.controversial` with AdamW in place of SGD."""
 
 ALTERED = {"lenet": "LeNet", "resnet18_narrow": "⅛-width ResNet-18"}
 """Networks of `studies.altered`."""
 
 BLIND_SPOTS = (
     ("LeNet with strides", "lenet_strided", "", "does not read these pixels"),
-    ("LeNet", "lenet", "", "loses the pattern by max pooling"),
+    ("LeNet", "lenet", "", "probably max pooling"),
     ("LeNet without pooling", "lenet", "downsampling=none", "(control)"),
     ("ConvNeXt", "convnext", "scale=1e-06", "small initial layer scale"),
     ("ConvNeXt, layer scale 1", "convnext", "scale=1", "(control)"),
@@ -384,34 +379,27 @@ def make_order_in_time() -> str:
     return format_table(columns, rows)
 
 
-def make_disagreements() -> str:
-    """Make the table of directions that one of two networks should learn."""
+def make_optimisers() -> str:
+    """Make the table of directions that one of two networks should learn, with SGD and
+    with AdamW."""
+    columns = ["direction"]
+    for network in ("should learn", "should not"):
+        columns += [f"response of the network that {network}", "SGD, %", "AdamW, %"]
+    with_sgd = read_run("controversial/six_networks")
     rows = []
-    for optimiser, run in DISAGREEMENTS:
-        results = read_run(f"controversial/{run}")
-        own = read_run(f"controversial/{run}/own_nads.csv")
-        own = own.set_index(["network", "direction"])["own_nad"].to_dict()
-        between = results["direction"].str.fullmatch("(.+)_not_(.+)")
-        for direction in results["direction"][between].unique():
-            learner, rival = direction.split("_not_")
-            nad = own.get((rival, direction))
-            row = [f"for {LABELS[learner]}, not {LABELS[rival]}", optimiser]
-            for network, along in (
-                (learner, direction),
-                (rival, direction),
-                (rival, nad),
-            ):
-                chosen = results["network"] == network
-                chosen &= results["direction"] == along
-                row.append(describe_networks(results[chosen]) if any(chosen) else "–")
+    for run in WITH_ADAMW:
+        with_adamw = read_run(f"controversial/{run}")
+        for direction in with_adamw["direction"].unique():
+            pair = direction.split("_not_")
+            learner, rival = (LABELS[network] for network in pair)
+            row = [f"for {learner}, not {rival}"]
+            for network in pair:
+                place = {"network": network, "direction": direction}
+                seeds = select(with_sgd, **place)
+                row.append(f"×{seeds['response'].iloc[0]:.2g}")
+                row.append(describe_seeds(seeds))
+                row.append(describe_seeds(select(with_adamw, **place)))
             rows.append(row)
-    columns = [
-        "direction",
-        "optimiser",
-        "the network that should learn it",
-        "the other network",
-        "the other network along its own NAD of nearest response",
-    ]
     return format_table(columns, rows)
 
 
@@ -487,15 +475,6 @@ def make_position_embeddings() -> str:
     columns = ["position embeddings", "NAD", "untrained response, % of NAD 0's"]
     columns += ["kernel alignment", *POSITION_OPTIMISERS.values()]
     return format_table(columns, rows)
-
-
-def describe_networks(networks: pd.DataFrame) -> str:
-    """Describe the response before training and the accuracies of some networks.
-
-    Args:
-        networks: Rows of `studies.controversial`, of one network and direction.
-    """
-    return f"×{networks['response'].iloc[0]:.2g}: {describe_seeds(networks)}"
 
 
 def make_alterations() -> str:

@@ -51,7 +51,7 @@ TABLES = {
     "gaps": findings.make_gaps,
     "carrier sizes": findings.make_carrier_sizes,
     "borders": findings.make_borders,
-    "disagreements": findings.make_disagreements,
+    "optimisers": findings.make_optimisers,
     "rivals": findings.make_rivals,
     "wrong labels": findings.make_wrong_labels,
     "turns": findings.make_turns,
