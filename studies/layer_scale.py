@@ -2,7 +2,7 @@
 
     python -m studies.layer_scale
 
-ConvNeXt is trained on D(v) as in `studies.anatomy`, from layer scales of 10⁻⁶ and 1.
+ConvNeXt is trained on D(v) as in `studies.anatomy`, from several layer scales.
 Either the scales are trained like all other weights, or they keep their initial values
 ("fixed"). A block with a scale of 10⁻⁶ adds nothing to its input, and the gradients of
 its weights are multiplied by the scale.
@@ -14,6 +14,11 @@ Written before the run. We expect that the scales decide:
 - From 10⁻⁶, AdamW has raised the scales above 0.01 when NAD 1000 is learned. SGD leaves
   them below 0.01 to the end.
 - SGD learns NAD 200 even with scales fixed at 10⁻⁶.
+
+Added when the first three networks were trained, all as expected:
+
+- With AdamW and scales fixed at 0.01, NAD 1000 is learned, because AdamW divides each
+  gradient by its usual size. SGD does not learn it from 0.01 (`studies.anatomy`).
 
 Writes results.csv, with a row per network, into reports/kept/anatomy/layer_scale/. Its
 columns `scale_1`, `scale_4` and `scale_20` have the root mean square of all layer
@@ -45,6 +50,7 @@ CASES = [
     ("SGD", 1.0, True, 1000),
     ("SGD", 1e-6, True, 200),
     ("SGD", 1e-6, False, 200),
+    ("AdamW", 1e-2, True, 1000),
 ]
 """Optimiser, initial scale, whether scales are fixed, and NAD index."""
 
