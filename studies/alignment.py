@@ -48,8 +48,15 @@ def measure_alignment(x: torch.Tensor, nads: NADs) -> float:
     return float(weights @ variances / variances.sum())
 
 
-def make_plan(maps: tuple[str, ...], seeds: tuple[int, ...]) -> Plan:
-    """Make a plan of `flip` with one network and all its maps."""
+def make_plan(trained: pd.DataFrame) -> Plan:
+    """Make a plan of `flip` with one network and all its maps.
+
+    Args:
+        trained: Rows of trained networks, with the columns images and seed.
+    """
+    maps = tuple(trained["images"].unique())
+    # Python ints, like the seeds from which the stages derive random maps.
+    seeds = tuple(trained["seed"].unique().tolist())
     plan = config.plans(config.read())["overnight"].experiments["flip"]
     member = dataclasses.replace(plan.members[NETWORK], grid=Maps(maps))
     return dataclasses.replace(plan, members={NETWORK: member}, seeds=seeds)
@@ -57,8 +64,7 @@ def make_plan(maps: tuple[str, ...], seeds: tuple[int, ...]) -> Plan:
 
 def main() -> None:
     """Measure the alignment after each map of the trained networks."""
-    trained = pd.read_csv(TRAINED)
-    plan = make_plan(tuple(trained["images"].unique()), tuple(trained["seed"].unique()))
+    plan = make_plan(pd.read_csv(TRAINED))
     experiment = experiments.find("flip")
     images = artifacts.read_images()
     nads = load(NETWORK)

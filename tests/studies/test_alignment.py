@@ -1,9 +1,13 @@
 """The alignment of images with a covariance, against closed forms."""
 
+import dataclasses
+
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
+from pipeline import experiments
 from pipeline.nads import load
 from pipeline.training import maps
 from studies.alignment import make_plan, measure_alignment
@@ -40,7 +44,26 @@ def test_random_signs_change_nothing_and_the_flip_does(lenet):
     assert flipped < plain / 2
 
 
-def test_the_plan_has_the_maps_of_the_trained_networks():
-    plan = make_plan(("plain", "rotated_8"), (0, 1, 2))
-    assert plan.members["lenet"].grid.maps == ("plain", "rotated_8")
-    assert plan.seeds == (0, 1, 2)
+def test_the_maps_are_those_of_the_trained_networks(images, lenet):
+    """The stages give an experiment seeds that are Python ints."""
+    names = ["plain", "rotated_8"]
+    rows = [(name, seed) for seed in (0, 1) for name in names]
+    plan = make_plan(pd.DataFrame(rows, columns=["images", "seed"]))
+    assert plan.members["lenet"].grid.maps == tuple(names)
+    expected = dataclasses.replace(plan, seeds=(0, 1))
+    for (cell, x), (expected_cell, expected_x) in zip(
+        map_images(plan, images, lenet),
+        map_images(expected, images, lenet),
+        strict=True,
+    ):
+        assert cell == expected_cell
+        assert torch.equal(x, expected_x)
+
+
+def map_images(plan, images, nads):
+    """Yield each cell of a plan with its test images."""
+    experiment = experiments.find("flip")
+    for cell in experiment.cells(plan):
+        noise = experiment.draw_base_noise(plan, cell["seed"], images)
+        x, _ = experiment.dataset(cell, "test", noise, [nads.directions])
+        yield cell, x
