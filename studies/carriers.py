@@ -55,6 +55,9 @@ NADS = {"lenet": "lenet", "resnet18_narrow": "resnet18"}
 
 KINDS = ("erased", "replaced")
 
+TRAIN_SAMPLES = 20_000
+EPOCHS = 20
+
 
 def erase(x: torch.Tensor, nads: np.ndarray) -> torch.Tensor:
     """Set the coefficients of each channel of images on some NADs to zero.
@@ -68,9 +71,7 @@ def erase(x: torch.Tensor, nads: np.ndarray) -> torch.Tensor:
     return (flat - flat @ rows.T @ rows).reshape(x.shape)
 
 
-def make_plan(
-    name: str, indices: list[int], train_samples: int, epochs: int, seeds: int
-) -> Plan:
+def make_plan(name: str, indices: list[int], seeds: int) -> Plan:
     """Make a plan of `poison` with one architecture."""
     document = config.read()
     networks = document["scales"]["overnight"]["poison"]["networks"]
@@ -78,7 +79,7 @@ def make_plan(
     document["scales"]["overnight"]["nads"].setdefault(name, 2)
     plan = config.plans(document)["overnight"].experiments["poison"]
     member = plan.members[name]
-    training = dataclasses.replace(member.training, epochs=epochs)
+    training = dataclasses.replace(member.training, epochs=EPOCHS)
     member = dataclasses.replace(
         member, grid=FirstIndices(tuple(indices)), training=training, seeds=None
     )
@@ -86,7 +87,7 @@ def make_plan(
         plan,
         members={name: member},
         seeds=tuple(range(seeds)),
-        train_samples=train_samples,
+        train_samples=TRAIN_SAMPLES,
     )
 
 
@@ -154,13 +155,9 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--sizes", nargs="+", type=float, default=[0.05])
     parser.add_argument("--indices", nargs="+", type=int, default=[0, 10, 30, 110])
-    parser.add_argument("--train-samples", type=int, default=20_000)
-    parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--seeds", type=int, default=2)
     asked = parser.parse_args()
-    plan = make_plan(
-        asked.network, asked.indices, asked.train_samples, asked.epochs, asked.seeds
-    )
+    plan = make_plan(asked.network, asked.indices, asked.seeds)
     jobs = {}
     cells = [c for c in experiments.find("poison").cells(plan) if c["index"] != CLEAN]
     for kind, size, cell in itertools.product(asked.kinds, asked.sizes, cells):

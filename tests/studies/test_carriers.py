@@ -63,7 +63,8 @@ def test_images_with_replaced_coefficients_keep_those_of_other_classes(images, n
 
 @pytest.mark.parametrize("name", ["lenet", "resnet18_narrow"])
 def test_the_plan_has_one_network_per_index_and_seed(name):
-    plan = make_plan(name, [0, 30], 20_000, 20, 2)
+    plan = make_plan(name, [0, 30], 2)
     assert plan.members[name].grid.indices == (0, 30)
     assert plan.members[name].training.epochs == 20
+    assert plan.train_samples == 20_000
     assert plan.seeds == (0, 1)

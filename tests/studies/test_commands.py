@@ -15,7 +15,7 @@ from studies import controversial, definitions, linear_networks, optimisers, pre
 COMMANDS = {
     "border": ([], 12),
     "checkerboard": (["--train-samples", "40", "--epochs", "1"], 6),
-    "carriers": (["--train-samples", "40", "--epochs", "1", "--indices", "0", "30"], 8),
+    "carriers": (["--indices", "0", "30"], 8),
     "scaled": (["--networks", "lenet", "--targets", "rotation"], 9),
     "anatomy": (["--networks", "lenet_strided", "--indices", "1000"], 6),
 }
@@ -23,6 +23,7 @@ COMMANDS = {
 
 SMALL = {
     "border": {"RESPONSE_NETWORKS": 2},
+    "carriers": {"TRAIN_SAMPLES": 40, "EPOCHS": 1},
     "scaled": {"TRAIN_SAMPLES": 40, "EPOCHS": 1},
     "anatomy": {"KERNEL_SAMPLES": 40, "RESPONSE_NETWORKS": 2},
 }
