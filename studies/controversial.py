@@ -24,7 +24,8 @@ The folder holds:
   trains only the networks that results.csv lacks. `response` is √(vᵀCv), C divided by
   its mean eigenvalue. `steps` is empty for a network that did not learn its training
   set, and all measured values are empty for one whose training diverged.
-- directions.npz, with the directions by name. Directions in it are not computed again.
+- directions.npz, with the directions by name, and the `damping` δ with which they were
+  made. Directions in it are not computed again, and not used with another δ.
 - own_nads.csv, with the name of each network's own NAD for each direction.
 
 `--draw` draws the folder's networks: each pair of up to three in pairs.png, three or
@@ -52,7 +53,7 @@ from pipeline.experiments.plan import Plan
 from pipeline.nads import NADs, controversial, estimate, load
 from pipeline.nads.named import FOLDER as NAMED
 from pipeline.project import artifacts
-from pipeline.project.errors import one_sentence
+from pipeline.project.errors import InputError, one_sentence
 from pipeline.report import style
 from pipeline.report.labels import label
 from pipeline.report.run import average_percent, explain_unfitted
@@ -170,6 +171,9 @@ class Directions:
     Args:
         path: the file, which need not exist yet.
         damping: δ of `controversial`.
+
+    Raises:
+        InputError: The vectors in the file were made with another δ.
     """
 
     def __init__(self, path: Path, damping: float) -> None:
@@ -179,6 +183,14 @@ class Directions:
         if path.exists():
             with np.load(path) as arrays:
                 self.vectors = dict(arrays)
+            kept = float(self.vectors.pop("damping"))
+            if kept != damping:
+                raise InputError(
+                    f"{path} has directions with δ = {kept:g}, not {damping:g}; "
+                    "name another folder with --out",
+                    "conflict",
+                    path=str(path),
+                )
 
     def between(self, a: str, b: str, nads: Mapping[str, NADs]) -> str:
         """The name of the direction that `a` should learn and `b` should not."""
@@ -219,7 +231,7 @@ class Directions:
 
     def _add(self, name: str, vector: np.ndarray) -> None:
         self.vectors[name] = vector
-        np.savez(self.path, **self.vectors)
+        np.savez(self.path, damping=self.damping, **self.vectors)
 
 
 def work(

@@ -7,6 +7,7 @@ import drawing
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 
 from pipeline.nads import controversial, imported, load
 from studies import controversial as study
@@ -70,6 +71,7 @@ def test_a_killed_run_resumes_along_the_same_directions(small, tmp_path, monkeyp
     }
     with np.load(tmp_path / "directions.npz") as arrays:
         vectors = dict(arrays)
+    assert vectors.pop("damping") == 0.1
     lengths = [np.linalg.norm(v) for v in vectors.values()]
     np.testing.assert_allclose(lengths, 1, rtol=1e-6)
     expected = controversial(load("lenet"), load("convnext"))[0]
@@ -109,7 +111,7 @@ def test_pairs_only_trains_no_controls_along_directions_of_its_own_damping(
     assert list(zip(table["network"], table["direction"], strict=True)) == 2 * first
     assert list(table["seed"]) == 4 * [0] + 4 * [1]
     with np.load(tmp_path / "directions.npz") as arrays:
-        assert set(arrays) == set(pair)
+        assert set(arrays) == {"damping", *pair}
         expected = controversial(load("lenet"), load("convnext"), damping=1.0)[0]
         np.testing.assert_array_equal(arrays[pair[0]], expected)
     assert pd.read_csv(tmp_path / "own_nads.csv").empty
@@ -118,6 +120,14 @@ def test_pairs_only_trains_no_controls_along_directions_of_its_own_damping(
             table, pd.read_csv(tmp_path / "own_nads.csv"), vectors, NAMES
         )
     assert len(figure.axes) == 4
+
+
+def test_directions_of_another_damping_are_refused(tmp_path):
+    path = tmp_path / "directions.npz"
+    study.Directions(path, 0.1).random()
+    assert set(study.Directions(path, 0.1).vectors) == {"random"}
+    with refused("conflict", path=str(path)):
+        study.Directions(path, 1.0)
 
 
 def test_nads_of_the_stage_come_before_installed_ones(small, tmp_path):
