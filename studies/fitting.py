@@ -31,7 +31,7 @@ from pipeline.experiments.plan import Indices
 from pipeline.machine import workers
 from pipeline.project import artifacts
 from pipeline.training import loop
-from studies.in_memory import Grid
+from studies.in_memory import LinearPairs
 
 TEST_SAMPLES = 4000
 PAIRS = ((1000, 1000), (512, 800), (800, 256))
@@ -51,31 +51,31 @@ WAYS = {
 
 def make_plan(
     scale: str, name: str, pairs: tuple[tuple[int, int], ...], seeds: int
-) -> Callable[[], Grid]:
+) -> Callable[[], LinearPairs]:
     """Plan one network at these pairs of indices, with the sizes of a scale.
 
     Returns:
-        A function that makes the grid.
+        A function that makes their cells and data.
     """
     plan = config.plans(config.read())[scale].experiments["linear_pairs"]
     indices = Indices(tuple(sorted({index for pair in pairs for index in pair})))
     members = {name: dataclasses.replace(plan.members[name], grid=indices, seeds=seeds)}
     tests = min(TEST_SAMPLES, plan.test_samples)
     return functools.partial(
-        Grid,
+        LinearPairs,
         dataclasses.replace(
             plan, members=members, seeds=tuple(range(seeds)), test_samples=tests
         ),
     )
 
 
-def train_cell(grid: Grid, job: tuple[Cell, str]) -> dict[str, float]:
+def train_cell(linear_pairs: LinearPairs, job: tuple[Cell, str]) -> dict[str, float]:
     """How the training of a cell in one way went, and its test accuracies; runs in a
     worker."""
     cell, way = job
     # The seeds are those of the stage `train`, so that the stated way is what it
     # trains.
-    outcome, accuracies, _ = grid.train(cell, "linear_pairs", **WAYS[way])
+    outcome, accuracies, _ = linear_pairs.train(cell, "linear_pairs", **WAYS[way])
     result = {
         "train_loss": outcome.losses[-1],
         "train_accuracy": outcome.accuracy,

@@ -15,7 +15,7 @@ from torch import nn
 from pipeline import experiments, networks
 from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
-from pipeline.grid.data import Data
+from pipeline.grid.data import DataInMemory
 from pipeline.machine import workers
 from pipeline.project import artifacts
 from pipeline.training import loop, seeds
@@ -145,7 +145,7 @@ def _work(
     return workers.run(function, jobs, lambda: context, torch.device("cpu"))
 
 
-class Grid:
+class LinearPairs:
     """The cells and the data of a plan of `linear_pairs`, along NADs of data/nads; each
     worker makes its own."""
 
@@ -153,14 +153,9 @@ class Grid:
         self.plan = plan
         self.experiment = experiments.find("linear_pairs")
         self.cells = self.experiment.cells(plan)
-        self.data = Data(self.experiment)
-        nads = functools.lru_cache(1)(artifacts.read_nads)
-        self.data.vectors = self.experiment.directions(plan, nads)
-
-        def draw(seed):
-            return self.experiment.draw_base_noise(plan, seed, None)
-
-        self.data.base_noise = functools.lru_cache(1)(draw)
+        read_nads = functools.lru_cache(1)(artifacts.read_nads)
+        vectors = self.experiment.directions(plan, read_nads)
+        self.data = DataInMemory(self.experiment, plan, vectors)
 
     def train(
         self, cell: Cell, name: str, **changes: Any

@@ -31,20 +31,22 @@ from pipeline import config
 from pipeline.experiments.experiment import Cell
 from pipeline.machine import workers
 from pipeline.project import artifacts
-from studies.in_memory import Grid
+from studies.in_memory import LinearPairs
 
 SAMPLES = 5000
 RESAMPLED = 10_000
 
 
-def train_cell(grid: Grid, job: tuple[Cell, str]) -> tuple[dict[str, float], float]:
+def train_cell(
+    linear_pairs: LinearPairs, job: tuple[Cell, str]
+) -> tuple[dict[str, float], float]:
     """Train one cell in one precision; runs in a worker.
 
     Returns:
         Test accuracies by test set, and the seconds of the training.
     """
     cell, precision = job
-    return grid.train(cell, "precision", precision=precision)[1:]
+    return linear_pairs.train(cell, "precision", precision=precision)[1:]
 
 
 def compared(table: pd.DataFrame, seconds: pd.DataFrame) -> list[dict]:
@@ -88,7 +90,7 @@ def compared(table: pd.DataFrame, seconds: pd.DataFrame) -> list[dict]:
 
 
 def main() -> None:
-    """Train the grid in both precisions and print the comparison."""
+    """Train the cells in both precisions and print the comparison."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--networks", nargs="+", default=["lenet", "mlp_100_20", "resnet18_narrow"]
@@ -100,11 +102,11 @@ def main() -> None:
     members = {name: plan.members[name] for name in asked.networks}
     seeds = range(asked.seeds)
     changes = {"members": members, "seeds": tuple(seeds), "train_samples": SAMPLES}
-    make = functools.partial(Grid, dataclasses.replace(plan, **changes))
-    grid = make()
+    make = functools.partial(LinearPairs, dataclasses.replace(plan, **changes))
+    linear_pairs = make()
     jobs = [
         (cell, precision)
-        for cell in grid.cells
+        for cell in linear_pairs.cells
         for precision in ("float32", "bfloat16")
     ]
     tested = {}
@@ -118,7 +120,9 @@ def main() -> None:
         place = (
             cell["architecture"],
             cell["seed"],
-            artifacts.cell_name(cell | {"seed": 0}, grid.experiment.coordinates),
+            artifacts.cell_name(
+                cell | {"seed": 0}, linear_pairs.experiment.coordinates
+            ),
         )
         accuracies, times.setdefault(place, {})[precision] = result
         for test_set, accuracy in accuracies.items():

@@ -96,20 +96,21 @@ def test_the_directions_that_separate_classes():
 
 
 @pytest.fixture
-def grid(folder):
+def pairs(folder):
     """A cell of `linear_pairs`, whose plan and data are made in memory."""
     settings = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.0}
     lay_down_nads(mlp=orthonormal())
     grids = {"mlp": {"indices": (5,)}}
-    return in_memory.Grid(plan_of("linear_pairs", settings, grids, (3,), (300, 60)))
+    plan = plan_of("linear_pairs", settings, grids, (3,), (300, 60))
+    return in_memory.LinearPairs(plan)
 
 
-def test_a_cell_trained_in_memory_is_what_the_stage_trains(grid):
+def test_a_cell_trained_in_memory_is_what_the_stage_trains(pairs):
     """The stated way of `fitting` too, but for the clipping that is planned."""
-    data = data_of("linear_pairs", {3: grid.data.base_noise(3)}, grid.data.vectors)
-    (job,) = jobs.of_cells(grid.plan, data, grid.cells, torch.device("cpu"))
+    data = data_of("linear_pairs", {3: pairs.data.base_noise(3)}, pairs.data.vectors)
+    (job,) = jobs.of_cells(pairs.plan, data, pairs.cells, torch.device("cpu"))
     result = jobs.train_cell(data, job)
-    outcome, accuracies, seconds = grid.train(job.cell, "linear_pairs")
+    outcome, accuracies, seconds = pairs.train(job.cell, "linear_pairs")
     assert outcome == result.outcome and seconds > 0
     assert list(accuracies) == ["all", "first", "second", "conflict"]
     network = jobs.restore(
@@ -117,22 +118,24 @@ def test_a_cell_trained_in_memory_is_what_the_stage_trains(grid):
     )
     for name, x, y in data.test_sets(job.cell):
         assert accuracies[name] == loop.accuracy(network, x, y)
-    row = fitting.train_cell(grid, (job.cell, "stated"))
+    row = fitting.train_cell(pairs, (job.cell, "stated"))
     expected = {
         "train_loss": outcome.losses[-1],
         "train_accuracy": outcome.accuracy,
     } | accuracies
     assert row == pytest.approx(expected, abs=1e-5)
-    assert fitting.train_cell(grid, (job.cell, "clip 0.1")) != row
+    assert fitting.train_cell(pairs, (job.cell, "clip 0.1")) != row
 
 
-def test_both_precisions_of_a_cell_begin_alike(grid):
-    (cell,) = grid.cells
+def test_both_precisions_of_a_cell_begin_alike(pairs):
+    (cell,) = pairs.cells
     exact, rounded = (
-        precision.train_cell(grid, (cell, n))[0] for n in ("float32", "bfloat16")
+        precision.train_cell(pairs, (cell, n))[0] for n in ("float32", "bfloat16")
     )
     assert (
-        exact == grid.train(cell, "precision")[1] != grid.train(cell, "linear_pairs")[1]
+        exact
+        == pairs.train(cell, "precision")[1]
+        != pairs.train(cell, "linear_pairs")[1]
     )
     assert rounded == pytest.approx(exact, abs=0.2)
 
