@@ -12,23 +12,12 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from pipeline.config.layout import training_keys
 from pipeline.project.errors import InputError, one_sentence
 from pipeline.report.run import read_descriptions
 
 RUNS = Path("reports/kept")
 PARAMS = Path("params.yaml")
-
-OF_A_LINE = (
-    "epochs",
-    "lr",
-    "momentum",
-    "weight_decay",
-    "batch_size",
-    "clip",
-    "optimiser",
-    "schedule",
-)
-"""What of a network's training stands in its line."""
 
 
 def put(document: dict[str, Any], folder: Path) -> str:
@@ -54,9 +43,10 @@ def put(document: dict[str, Any], folder: Path) -> str:
     name = plan["experiment"]
     members = plan["members"]
     scales = document["scales"]
+    keys = training_keys()
     lines = {
         architecture: member["grid"]
-        | {key: value for key, value in member["training"].items() if key in OF_A_LINE}
+        | {key: value for key, value in member["training"].items() if key in keys}
         | {"seeds": member["seeds"] or len(plan["seeds"])}
         for architecture, member in members.items()
     }
@@ -69,9 +59,8 @@ def put(document: dict[str, Any], folder: Path) -> str:
     for key, value in plan["settings"].items():
         place = document[name] if key in document[name] else document
         place[key] = place[key] | value if isinstance(value, dict) else value
-    document["precision"], *_ = {
-        member["training"]["precision"] for member in members.values()
-    }
+    (precision,) = {member["training"]["precision"] for member in members.values()}
+    document["precision"] = precision
     document["scale"] = "overnight"
     document["seed"] = plan["seeds"][0]
     document["estimator"] |= {"compare": False} | about.get("estimator", {})
