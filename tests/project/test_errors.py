@@ -28,8 +28,8 @@ KINDS = typing.get_args(Kind)
 
 
 def calls_of(name):
-    """All calls of a function in the package and the benchmarks, as syntax trees."""
-    for path in [*files(), "benchmarks/overnight.py"]:
+    """All calls of a function in the package and the studies, as syntax trees."""
+    for path in [*files(), *(ROOT / "studies").glob("*.py")]:
         for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
                 yield path, node

@@ -6,22 +6,22 @@ import json
 import pytest
 from structure import ROOT
 
-from benchmarks import overnight
 from pipeline import config
 from pipeline.project.errors import InputError
 from pipeline.report.run import read_descriptions
+from studies import kept_params
 
 RUNS = {
     path: about["plan"]
-    for path, about in read_descriptions(ROOT / overnight.RUNS).items()
+    for path, about in read_descriptions(ROOT / kept_params.RUNS).items()
     if "plan" in about
 }
 
 
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: "/".join(folder.parts[-2:]))
 def test_a_kept_run_is_planned_again(folder, monkeypatch, shipped):
-    monkeypatch.setattr(overnight, "RUNS", ROOT / overnight.RUNS)
-    name = overnight.put(shipped, folder)
+    monkeypatch.setattr(kept_params, "RUNS", ROOT / kept_params.RUNS)
+    name = kept_params.put(shipped, folder)
     kept = RUNS[folder]
     shipped["scales"] = {"overnight": shipped["scales"]["overnight"]}
     plan = config.plans(shipped)["overnight"].experiments[name]
@@ -43,8 +43,8 @@ def test_a_kept_run_is_planned_again(folder, monkeypatch, shipped):
 
 
 def test_a_folder_that_is_no_run_is_named():
-    folder = overnight.RUNS / "nad_sweep/patch"
+    folder = kept_params.RUNS / "nad_sweep/patch"
     with pytest.raises(InputError) as caught:
-        overnight.put({}, folder)
+        kept_params.put({}, folder)
     assert caught.value.kind == "unknown-name"
     assert caught.value.fields == {"name": str(folder)}

@@ -1,6 +1,6 @@
 """params.yaml for the networks of one run in reports/kept/, to train them again.
 
-    python -m benchmarks.overnight nad_sweep/patches
+    python -m studies.kept_params nad_sweep/patches
 
 The run's run.json has the settings of its experiment and of its NADs; at scale
 `overnight` all other experiments then have scale `smoke`'s few networks.
