@@ -34,7 +34,6 @@ more in matrix.png.
 
 import argparse
 import dataclasses
-import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -50,7 +49,7 @@ from matplotlib.patches import Patch
 from pipeline import config, experiments, networks
 from pipeline.experiments.experiment import SHAPE, Cell
 from pipeline.experiments.plan import Plan
-from pipeline.nads import NADs, controversial, estimate, load
+from pipeline.nads import NADs, controversial, load
 from pipeline.nads.named import FOLDER as NAMED
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError, one_sentence
@@ -62,6 +61,7 @@ from pipeline.training.fourier import fourier
 from pipeline.training.seeds import stream
 from pipeline.training.shapes import INPUT, SIDE, D
 from studies import in_memory
+from studies.untrained import estimate_nads
 
 KEPT = Path("reports/kept/controversial")
 
@@ -144,10 +144,7 @@ def nads_of(name: str, specification: networks.Specification, folder: Path) -> N
         print(f"{name}: installed NADs, {installed.name}")
         return load(name)
     if not estimated.exists():
-        make = networks.constructor(specification["network"])
-        build = functools.partial(make, 1, 1, **networks.keywords(specification))
-        symmetry = networks.symmetry(specification).square
-        nads = estimate(build, INPUT, UNTRAINED, symmetry=symmetry, error=ERROR)
+        nads = estimate_nads(specification, UNTRAINED, error=ERROR)
         nads.save(estimated)
     print(f"{name}: NADs estimated here, {estimated}")
     return NADs.load(estimated)

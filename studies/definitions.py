@@ -19,17 +19,15 @@ import pandas as pd
 import threadpoolctl
 from sklearn.metrics import roc_auc_score
 
-from pipeline import networks
 from pipeline.measures.ranks import spearman
-from pipeline.nads import NADs, estimate
+from pipeline.nads import NADs
 from pipeline.report.labels import label
 from pipeline.report.run import read_descriptions
 from pipeline.training.fourier import fourier
-from pipeline.training.shapes import SIDE
+from studies.untrained import estimate_nads
 
 KEPT = Path("reports/kept")
 FOLDER = KEPT / "definitions/waves"
-SHAPE = (1, SIDE, SIDE)
 
 RUNS = {
     "lenet": 256,
@@ -60,9 +58,7 @@ def of_waves(
 ) -> tuple[NADs, np.ndarray]:
     """The NADs of so many untrained networks, and vᵀCv along each wave (k_row,
     k_col)."""
-    arguments = {key: value for key, value in specification.items() if key != "network"}
-    make = networks.constructor(specification["network"])
-    nads = estimate(lambda: make(1, 1, **arguments), SHAPE, count, **estimator)
+    nads = estimate_nads(specification, count, symmetry="none", **estimator)
     vectors = np.stack([fourier(row, column) for row, column in waves])
     return nads, nads.eigenvalues @ (nads.directions @ vectors.T) ** 2
 

@@ -19,7 +19,6 @@ small. The response of other networks along these directions is too large, becau
 directions are not quite the true ones. The true value is between the two.
 """
 
-import functools
 from pathlib import Path
 
 import numpy as np
@@ -28,14 +27,14 @@ import threadpoolctl
 from matplotlib.figure import Figure
 
 from pipeline import networks
-from pipeline.nads import NADs, estimate
+from pipeline.nads import NADs
 from pipeline.profile.response import Response
 from pipeline.report import style
 from pipeline.report.labels import label
-from pipeline.training.shapes import SIDE
+from pipeline.training.shapes import INPUT, SIDE
+from studies.untrained import estimate_nads
 
 FOLDER = Path("reports/kept/patches/four_networks")
-SHAPE = (1, SIDE, SIDE)
 
 PATCHES = {
     "vit": (4, 64),
@@ -109,18 +108,17 @@ def main() -> None:
     held_out = {}
     for name, (patch, count) in PATCHES.items():
         specification = networks.specification({"network": name})
-        make = networks.constructor(specification["network"])
-        build = functools.partial(make, 1, 1)
-        nads = estimate(build, SHAPE, networks=count, symmetry="square", seed=0)
-        others = estimate(build, SHAPE, networks=count, symmetry="square", seed=1)
+        nads = estimate_nads(specification, count, seed=0)
+        others = estimate_nads(specification, count, seed=1)
         found[name] = nads
         held_out[name] = along(nads, others)
         values = np.sqrt(nads.eigenvalues)
         directions = nads.directions
-        least = Response(values[:, None] * directions, SHAPE).frequencies.iloc[0]
+        least = Response(values[:, None] * directions, INPUT).frequencies.iloc[0]
+        network = networks.build(specification, 1, 2, seed=0)
         row = {
             "network": name,
-            "weights": sum(each.numel() for each in make(1, 2).parameters()),
+            "weights": sum(parameter.numel() for parameter in network.parameters()),
         }
         row |= {"patch": patch, "networks": count, "error": nads.error}
         row |= {"repeating": repeating(directions[: patch**2], patch)}

@@ -28,7 +28,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from pipeline import networks
 from pipeline.measures.fitted import fitted
 from pipeline.measures.gradients import components
-from pipeline.nads import NADs, estimate
+from pipeline.nads import NADs
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.labels import label
@@ -36,9 +36,9 @@ from pipeline.training import loop, seeds
 from pipeline.training.loop import Training
 from pipeline.training.pictures import choose, in_unit_range
 from studies import in_memory
+from studies.untrained import estimate_nads
 
 FOLDER = Path("reports/kept/prediction/seventeen_networks")
-SHAPE = (1, 32, 32)
 
 NETWORKS = (
     {"network": "logreg"},
@@ -126,11 +126,9 @@ def alignment(nads: NADs, vectors: np.ndarray) -> float:
 def measure_alignments(vectors: dict[str, np.ndarray], architecture: dict) -> dict:
     """The row of one architecture: its alignments, and its number of weights."""
     specification = networks.specification(architecture)
-    make = networks.constructor(specification["network"])
-    build = functools.partial(make, 1, **networks.keywords(specification))
-    symmetry = str(networks.symmetry(specification))
-    nads = estimate(lambda: build(1), SHAPE, UNTRAINED, symmetry=symmetry, error=ERROR)
-    weights = sum(p.numel() for p in build(10).parameters())
+    nads = estimate_nads(specification, UNTRAINED, error=ERROR)
+    network = networks.build(specification, 1, 10, seed=0)
+    weights = sum(parameter.numel() for parameter in network.parameters())
     row = {"network": label(specification), "weights": weights}
     row |= {name: alignment(nads, v) for name, v in vectors.items()}
     return row | {"untrained": nads.networks, "error": nads.error}

@@ -150,7 +150,7 @@ def test_a_network_without_nads_has_them_estimated_once(small, tmp_path, monkeyp
     )
     found = study.nads_of("lenet_strided", specification, tmp_path)
     assert (found.networks, found.symmetry) == (2, "transposition")
-    monkeypatch.setattr(study, "estimate", None)
+    monkeypatch.setattr(study, "estimate_nads", None)
     again = study.nads_of("lenet_strided", specification, tmp_path)
     np.testing.assert_array_equal(again.directions, found.directions)
 
