@@ -44,6 +44,7 @@ from pipeline.report.run import explain_unfitted
 from pipeline.training import seeds, separable
 from pipeline.training.loop import Diverged
 from studies import in_memory
+from studies.untrained import energy
 
 FOLDER = Path("reports/kept/anatomy/initial_scale")
 
@@ -220,12 +221,6 @@ def untrained_nads(variant: Variant, count: int) -> NADs:
     )
 
 
-def response(nads: NADs, v: np.ndarray) -> float:
-    """vᵀCv for the covariance C of an estimate and a unit vector v, (D,)."""
-    # By rounding, the eigenvalue of a direction that is not seen can be below zero.
-    return max(0.0, float(nads.eigenvalues @ (nads.directions @ v) ** 2))
-
-
 def alignment(variant: Variant, v: np.ndarray, seed: int) -> float:
     """‖Σᵢ yᵢ ∇_θ f(xᵢ)‖² / Σᵢ ‖∇_θ f(xᵢ)‖² of an untrained network f over D(v).
 
@@ -277,7 +272,7 @@ def measure_untrained(
                     "network": variant.architecture,
                     "variant": variant.text,
                     "index": index,
-                    "response": response(nads, v) ** 0.5,
+                    "response": energy(nads, v) ** 0.5,
                     "alignment": np.mean(kernel),
                     "alignment_std": np.std(kernel, ddof=1),
                 }

@@ -37,9 +37,9 @@ from studies.anatomy import (
     RESPONSE_NETWORKS,
     Variant,
     make_plan,
-    response,
     untrained_nads,
 )
+from studies.untrained import energy
 
 FOLDER = Path("reports/kept/border/lenet")
 
@@ -102,7 +102,7 @@ def train_network(
         "direction": name,
         "seed": seed,
         "border": float((v.reshape(SIDE, SIDE)[in_frame()] ** 2).sum()),
-        "response": (response(nads, v) / nads.eigenvalues[0]) ** 0.5,
+        "response": (energy(nads, v) / nads.eigenvalues[0]) ** 0.5,
         "train_accuracy": outcome.accuracy,
         "accuracy": accuracy,
     }

@@ -61,7 +61,7 @@ from pipeline.training.fourier import fourier
 from pipeline.training.seeds import stream
 from pipeline.training.shapes import INPUT, SIDE, D
 from studies import in_memory
-from studies.untrained import estimate_nads
+from studies.untrained import energy, estimate_nads
 
 KEPT = Path("reports/kept/controversial")
 
@@ -148,11 +148,6 @@ def nads_of(name: str, specification: networks.Specification, folder: Path) -> N
         nads.save(estimated)
     print(f"{name}: NADs estimated here, {estimated}")
     return NADs.load(estimated)
-
-
-def energy(nads: NADs, v: np.ndarray) -> float:
-    """vᵀCv of a unit vector v (D,)."""
-    return float((nads.directions @ v) ** 2 @ nads.eigenvalues)
 
 
 def nearest_nad(nads: NADs, v: np.ndarray) -> int:

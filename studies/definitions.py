@@ -24,7 +24,7 @@ from pipeline.nads import NADs
 from pipeline.report.labels import label
 from pipeline.report.run import read_descriptions
 from pipeline.training.fourier import fourier
-from studies.untrained import estimate_nads
+from studies.untrained import energy, estimate_nads
 
 KEPT = Path("reports/kept")
 FOLDER = KEPT / "definitions/waves"
@@ -60,7 +60,7 @@ def of_waves(
     k_col)."""
     nads = estimate_nads(specification, count, symmetry="none", **estimator)
     vectors = np.stack([fourier(row, column) for row, column in waves])
-    return nads, nads.eigenvalues @ (nads.directions @ vectors.T) ** 2
+    return nads, energy(nads, vectors)
 
 
 def ranking_row(response: np.ndarray, accuracy: pd.Series) -> dict[str, float]:

@@ -32,7 +32,7 @@ from pipeline.profile.response import Response
 from pipeline.report import style
 from pipeline.report.labels import label
 from pipeline.training.shapes import INPUT, SIDE
-from studies.untrained import estimate_nads
+from studies.untrained import energy, estimate_nads
 
 FOLDER = Path("reports/kept/patches/four_networks")
 
@@ -54,12 +54,6 @@ def repeating(directions: np.ndarray, patch: int) -> float:
     tiles = directions.reshape(-1, SIDE // patch, patch, SIDE // patch, patch)
     mean = tiles.mean((1, 3))
     return float(np.square(mean).sum() * (SIDE // patch) ** 2 / len(directions))
-
-
-def along(nads: NADs, others: NADs) -> np.ndarray:
-    """√(uᵀCu) along the directions u of `nads`, C as the networks of `others` have
-    it."""
-    return np.sqrt((nads.directions @ others.directions.T) ** 2 @ others.eigenvalues)
 
 
 def make_figure(found: dict[str, NADs], held_out: dict[str, np.ndarray]) -> Figure:
@@ -111,7 +105,7 @@ def main() -> None:
         nads = estimate_nads(specification, count, seed=0)
         others = estimate_nads(specification, count, seed=1)
         found[name] = nads
-        held_out[name] = along(nads, others)
+        held_out[name] = np.sqrt(energy(others, nads.directions))
         values = np.sqrt(nads.eigenvalues)
         directions = nads.directions
         least = Response(values[:, None] * directions, INPUT).frequencies.iloc[0]

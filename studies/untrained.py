@@ -1,7 +1,10 @@
-"""What is known of a network before training."""
+"""What is known of a network before training: its NADs, and how much it responds along
+a direction."""
 
 import functools
 from typing import Any
+
+import numpy as np
 
 from pipeline import networks
 from pipeline.nads import NADs, estimate
@@ -27,3 +30,18 @@ def estimate_nads(
     build = functools.partial(make, 1, 1, **networks.keywords(specification))
     symmetry = symmetry or networks.symmetry(specification).square
     return estimate(build, INPUT, count, symmetry=symmetry, **estimator)
+
+
+def energy(nads: NADs, vectors: np.ndarray) -> np.ndarray:
+    """Compute vᵀCv, the square of the response, along unit vectors v.
+
+    Args:
+        nads: An estimate of C.
+        vectors: One unit vector (D,), or some as rows (K, D).
+
+    Returns:
+        One number, or (K,).
+    """
+    squares = (vectors @ nads.directions.T) ** 2
+    # By rounding, the eigenvalue of a direction that is not seen can be below zero.
+    return np.maximum(0, squares @ nads.eigenvalues)

@@ -171,17 +171,6 @@ def test_the_mean_difference_of_two_precisions_is_over_trainings():
     }
 
 
-def test_the_response_of_other_networks_along_directions():
-    """C = diag(4, 1), along its own eigenvectors and along their diagonal."""
-    others = types.SimpleNamespace(
-        directions=np.eye(2), eigenvalues=np.array([4.0, 1.0])
-    )
-    turned = np.array([[1.0, 1.0], [1.0, -1.0]]) / np.sqrt(2)
-    for directions, expected in ((np.eye(2), [2, 1]), (turned, [2.5**0.5] * 2)):
-        nads = types.SimpleNamespace(directions=directions)
-        assert patches.along(nads, others) == pytest.approx(expected)
-
-
 def test_the_interval_of_a_rank_correlation_is_over_networks():
     accuracy = np.array([1.0, 2, 3, 4, 5, 6])
     rng = np.random.default_rng(0)
