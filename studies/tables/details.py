@@ -4,7 +4,6 @@ import pandas as pd
 
 from pipeline.measures.fitted import fitted
 from pipeline.report import published
-from pipeline.report.comparison import format_mean
 from studies.tables.markdown import format_table
 from studies.tables.numbers import (
     CHANCE,
@@ -18,6 +17,7 @@ from studies.tables.numbers import (
     compute_rms_difference,
     count_fitted,
     count_seeds,
+    format_spread,
     read_accuracy,
     read_published,
     read_run,
@@ -243,8 +243,7 @@ def make_flips() -> str:
             networks = read_run(run, images=images)
             row.append(describe_mean(networks))
             loss = compute_flip_loss(run, images)
-            cost = "–" if images == "plain" else format_mean(loss.mean(), loss.std())
-            row.append(cost)
+            row.append("–" if images == "plain" else format_spread(loss))
         rows.append(row)
     columns = ["images"]
     for network, run in FLIPPED_NETWORKS.items():
@@ -265,7 +264,7 @@ def make_checkerboards() -> str:
         rho = checkered[["plain_alignment", "alignment"]].mean()
         row = [label, f"{len(checkered)}", *(f"{value:.2g}" for value in rho)]
         row += [describe_mean(plain), describe_mean(checkered)]
-        rows.append([*row, format_mean(loss.mean(), loss.std())])
+        rows.append([*row, format_spread(loss)])
     columns = ["network", "seeds", "ρ, plain", "ρ, multiplied", "plain, %"]
     return format_table([*columns, "multiplied, %", "loss in points"], rows)
 
@@ -405,7 +404,7 @@ def make_images_or_nad() -> str:
         row = [label]
         for index in indices:
             accuracy = 100 * of_index.get_group(index)
-            row.append(format_mean(accuracy.mean(), accuracy.std()))
+            row.append(format_spread(accuracy))
         rows.append(row)
     return format_table(["NAD", *map(str, indices)], rows)
 

@@ -8,6 +8,7 @@ from studies.tables.markdown import format_table
 from studies.tables.numbers import (
     count_fitted,
     describe_seeds,
+    format_spread,
     read_accuracy,
     read_run,
     select,
@@ -223,8 +224,8 @@ def make_conflicts() -> str:
             [
                 f"{label} with AdamW",
                 count_fitted(networks),
-                f"{followed.mean():.1f} ± {followed.std():.1f}",
-                f"{tilt.mean():.1f} ± {tilt.std():.1f}°",
+                format_spread(followed),
+                f"{format_spread(tilt)}°",
             ]
         )
     columns = [

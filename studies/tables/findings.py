@@ -6,13 +6,13 @@ from scipy.stats import norm
 
 from pipeline.measures.fitted import FITTED
 from pipeline.measures.ranks import spearman
-from pipeline.report.comparison import format_mean
 from studies.tables.markdown import format_table
 from studies.tables.numbers import (
     compute_checkerboard_loss,
     compute_flip_loss,
     describe_seeds,
     format_signed,
+    format_spread,
     read_accuracy,
     read_run,
     select,
@@ -144,13 +144,12 @@ def make_maps() -> str:
     rows = [["(none)", "everything", f"{alignment['plain']:.2g}", "–"]]
     for name, (words, kept) in MAPS.items():
         loss = compute_flip_loss("flip/lenet_locality", name)
-        cost = format_mean(loss.mean(), loss.std())
-        rows.append([words, kept, f"{alignment[name]:.2g}", cost])
+        rows.append([words, kept, f"{alignment[name]:.2g}", format_spread(loss)])
     checkered = read_run("checkerboard/photographs", network="lenet")
     rho = checkered.groupby("images")["alignment"].mean()["checkered"]
     loss = compute_checkerboard_loss("lenet")
     words = "multiplied by a checkerboard of +1 and −1", "each value's pixel and size"
-    rows.insert(1, [*words, f"{rho:.2g}", format_mean(loss.mean(), loss.std())])
+    rows.insert(1, [*words, f"{rho:.2g}", format_spread(loss)])
     columns = [
         "map of the images, in training and test alike",
         "what it keeps",
@@ -176,8 +175,7 @@ def make_alignments() -> str:
                 accuracies = (
                     100 * results[chosen & (results["images"] == name)].accuracy
                 )
-                mean = format_mean(accuracies.mean(), accuracies.std())
-                row.append("–" if accuracies.empty else mean)
+                row.append(format_spread(accuracies))
     rows = [[ALIGNED_MAPS[name], *row] for name, row in cells.items()]
     return format_table(columns, rows)
 
@@ -186,14 +184,16 @@ def make_scales() -> str:
     """Make the table of accuracies on scaled images."""
     results = read_run("alignment/scaled")
     cells = results.groupby(["network", "target", "scale"])["accuracy"]
-    means, stds = 100 * cells.mean(), 100 * cells.std()
     rows = []
     for target, words in SCALED_IMAGES.items():
         row = [words]
         for network in ALIGNED_NETWORKS:
             for scale in SCALES:
                 key = network, target, scale
-                row.append(format_mean(means[key], stds[key]) if key in means else "–")
+                if key in cells.groups:
+                    row.append(format_spread(100 * cells.get_group(key)))
+                else:
+                    row.append("–")
         rows.append(row)
     columns = [
         f"{label}, {words}"
@@ -211,7 +211,7 @@ def make_carriers() -> str:
         row = [words]
         for _, of_index in clean.groupby("index"):  # first −1, which means no carriers
             accuracies = 100 * of_index["accuracy"]
-            row.append(format_mean(accuracies.mean(), accuracies.std()))
+            row.append(format_spread(accuracies))
         rows.append(row)
     indices = [f"NAD {index}" for index in (0, 10, 30, 110)]
     columns = ["images", "without carriers", *(f"carriers from {i}" for i in indices)]
@@ -226,9 +226,8 @@ def make_gaps() -> str:
     for (network, kind, index), seeds in results.groupby(keys):
         row = [CARRIED[network], f"{len(seeds)}", kind, f"{index}"]
         for test_set in ("clean", "gap", "carriers", "erased", "follows"):
-            accuracies = 100 * seeds[test_set].dropna()
-            mean = format_mean(accuracies.mean(), accuracies.std())
-            row.append("–" if accuracies.empty else mean)
+            accuracies = 100 * seeds[test_set]
+            row.append(format_spread(accuracies))
         rows.append(row)
     columns = ["network", "seeds", "training images", "carriers from NAD", "clean"]
     columns += ["only the gap", "with carriers", "erased", "class of a wrong carrier"]
@@ -244,8 +243,7 @@ def make_carrier_sizes() -> str:
         row = [f"{size:g}"]
         for index in indices:
             follows = 100 * of_size[of_size["index"] == index]["follows"]
-            mean = format_mean(follows.mean(), follows.std())
-            row.append("–" if follows.empty else mean)
+            row.append(format_spread(follows))
         rows.append(row)
     columns = ["size of the carriers", *(f"from NAD {index}" for index in indices)]
     return format_table(columns, rows)
@@ -306,11 +304,9 @@ def make_wrong_labels() -> str:
             row = [str(index), f"{100 * rate:.0f}"]
             for test_set in ("first", "second"):
                 accuracies = read_accuracy(run, **cell, test_set=test_set)
-                row.append(format_mean(accuracies.mean(), accuracies.std()))
+                row.append(format_spread(accuracies))
             tilt = read_run(run, **cell, test_set="all")["tilt"]
-            row.append(
-                "–" if tilt.isna().all() else format_mean(tilt.mean(), tilt.std())
-            )
+            row.append(format_spread(tilt))
             rows.append(row)
     columns = [
         "NAD of the reliable channel",
@@ -333,7 +329,7 @@ def make_turns() -> str:
         row = [words]
         for index in indices:
             shares = 100 * select(course, epoch=epoch, index=index)["v"]
-            row.append(format_mean(shares.mean(), shares.std()))
+            row.append(format_spread(shares))
         rows.append(row)
     columns = ["share of the squared gradient along v (%)"]
     columns += [f"NAD {index}" for index in indices]
@@ -355,7 +351,7 @@ def make_course_on_images() -> str:
         row = [words]
         for epoch in epochs:
             shares = 100 * select(course, epoch=epoch)[part]
-            row.append(format_mean(shares.mean(), shares.std()))
+            row.append(format_spread(shares))
         rows.append(row)
     columns = ["share of the squared gradient (%), after epochs", *map(str, epochs)]
     return format_table(columns, rows)
@@ -372,7 +368,7 @@ def make_order_in_time() -> str:
         row = [words.replace("components", "principal components"), energy]
         for epoch in epochs:
             accuracies = 100 * select(of_set, epoch=epoch)["accuracy"]
-            row.append(format_mean(accuracies.mean(), accuracies.std()))
+            row.append(format_spread(accuracies))
         rows.append(row)
     columns = ["accuracy (%) on test images that keep", "of their energy (%)"]
     columns += [f"epoch {epoch}" for epoch in epochs]

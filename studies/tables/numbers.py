@@ -15,6 +15,7 @@ import pandas as pd
 from pipeline.measures.fitted import FITTED, fitted
 from pipeline.measures.ranks import spearman
 from pipeline.report import published
+from pipeline.report.comparison import format_mean
 
 KEPT = Path("reports/kept")
 CHANCE = 55  # per cent; an accuracy up to this counts as chance
@@ -219,6 +220,13 @@ def compute_published_flip_loss(network: str) -> float:
     """Compute the published loss by flipped coefficients, in points."""
     plain = read_published("flip", "plain", network=network)
     return plain - read_published("flip", "flipped", network=network)
+
+
+def format_spread(values: pd.Series) -> str:
+    """Format the mean of values ± their standard deviation; a dash if there is none."""
+    if values.isna().all():
+        return "–"
+    return format_mean(values.mean(), values.std())
 
 
 def format_signed(correlation: float) -> str:
