@@ -19,9 +19,9 @@ from studies.tables.numbers import (
     count_seeds,
     format_spread,
     read_accuracy,
+    read_plain,
     read_published,
     read_run,
-    select,
 )
 from studies.two_channels import compute_accuracies
 
@@ -257,9 +257,7 @@ def make_checkerboards() -> str:
     for label, network, run in CHECKERED:
         chosen = {"network": network, "images": "checkered"}
         checkered = read_run(CHECKERBOARD, **chosen)
-        plain = read_run(run, images="plain")
-        if run == CHECKERBOARD:
-            plain = select(plain, network=network)
+        plain = read_plain(network, run)
         loss = compute_checkerboard_loss(network, run)
         rho = checkered[["plain_alignment", "alignment"]].mean()
         row = [label, f"{len(checkered)}", *(f"{value:.2g}" for value in rho)]

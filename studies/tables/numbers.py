@@ -210,10 +210,19 @@ def compute_checkerboard_loss(network: str, run: str = CHECKERBOARD) -> pd.Serie
     """
     chosen = {"network": network, "images": "checkered"}
     checkered = read_run(CHECKERBOARD, **chosen).set_index("seed")["accuracy"]
+    plain = read_plain(network, run).set_index("seed")["accuracy"]
+    return 100 * (plain - checkered)
+
+
+def read_plain(network: str, run: str) -> pd.DataFrame:
+    """Read the rows of a network on plain images.
+
+    Args:
+        network: A network of `studies.checkerboard`.
+        run: That study's run, or a run of `flip` that has only this network.
+    """
     plain = read_run(run, images="plain")
-    if run == CHECKERBOARD:
-        plain = select(plain, network=network)
-    return 100 * (plain.set_index("seed")["accuracy"] - checkered)
+    return select(plain, network=network) if run == CHECKERBOARD else plain
 
 
 def compute_published_flip_loss(network: str) -> float:
