@@ -16,6 +16,7 @@ from pipeline.measures.fitted import FITTED, fitted
 from pipeline.measures.ranks import spearman
 from pipeline.report import published
 from pipeline.report.comparison import format_mean
+from pipeline.training.fourier import wrap_frequency
 
 KEPT = Path("reports/kept")
 CHANCE = 55  # per cent; an accuracy up to this counts as chance
@@ -130,8 +131,8 @@ def name_wave(k_row: int, k_col: int, network: str) -> tuple[int, int]:
     """
     if network != "resnet18":
         return tuple(sorted((abs(k_row), abs(k_col))))
-    opposite_row = (-k_row + 16) % 32 - 16
-    opposite_col = (-k_col + 16) % 32 - 16
+    opposite_row = wrap_frequency(-k_row)
+    opposite_col = wrap_frequency(-k_col)
     return min(
         (k_row, k_col),
         (k_col, k_row),
