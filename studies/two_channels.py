@@ -15,31 +15,33 @@ from scipy.stats import norm
 
 RESULTS = "reports/kept/linear_pairs/lenet_and_mlp/results.csv"
 
+EPS = (1.0, 0.5)
+"""ε₁ and ε₂ of its data."""
 
-def compute_accuracies(
-    second_alone: float, eps: tuple[float, float] = (1.0, 0.5), sigma: float = 1.0
-) -> pd.Series:
+SIGMA = 1.0
+"""The standard deviation σ of their noise."""
+
+
+def compute_accuracies(second_alone: float) -> pd.Series:
     """Compute the accuracies with both channels and with one.
 
     Args:
         second_alone: Accuracy in per cent with only the second channel, beside zeros.
-        eps: ε₁ and ε₂.
-        sigma: Standard deviation of the data's noise.
 
     Returns:
         Accuracies in per cent. A key other than 'both' names the channel that is left,
         and what replaces the other one: zeros, noise with nothing along v ('off_v'), or
         white noise, which has σ along v.
     """
-    first, second = eps
+    first, second = EPS
     a2 = norm.ppf(second_alone / 100) / second  # in units of s
     a1 = a2 * first / second
     scores = {
         "both": (first * a1 + second * a2) / 2**0.5,
         "first_zeros": first * a1,
         "first_off_v": first * a1 / 2**0.5,
-        "first_white": first * a1 / (2 + (sigma * a2) ** 2) ** 0.5,
-        "second_white": second * a2 / (2 + (sigma * a1) ** 2) ** 0.5,
+        "first_white": first * a1 / (2 + (SIGMA * a2) ** 2) ** 0.5,
+        "second_white": second * a2 / (2 + (SIGMA * a1) ** 2) ** 0.5,
     }
     return 100 * pd.Series(scores).map(norm.cdf)
 

@@ -282,16 +282,15 @@ def make_overlaps() -> str:
     return format_table(columns, rows)
 
 
-def compute_best_accuracy(sigma_v: float, eps: float = 1.0) -> float:
-    """Compute the best possible accuracy on D(v) in per cent, Φ(ε/σ_v).
+def compute_best_accuracy(sigma_v: float) -> float:
+    """Compute the best possible accuracy on D(v) with ε = 1 in per cent, Φ(1/σ_v).
 
     Args:
         sigma_v: Standard deviation of the noise along v.
-        eps: ε.
     """
     if sigma_v == 0:
         return 100.0
-    return 100 * float(norm.cdf(eps / sigma_v))
+    return 100 * float(norm.cdf(1 / sigma_v))
 
 
 def make_wrong_labels() -> str:

@@ -168,10 +168,9 @@ def test_what_ranks_families_need_not_rank_their_networks(folder):
 
 def test_noise_along_v_bounds_the_best_accuracy():
     assert findings.compute_best_accuracy(0) == 100
-    # Φ(1) and Φ(−1) add up to one.
-    above = findings.compute_best_accuracy(2, eps=2)
-    assert above == pytest.approx(84.134, abs=0.001)
-    assert above + findings.compute_best_accuracy(1, eps=-1) == pytest.approx(100)
+    # Φ(1) and Φ(2)
+    assert findings.compute_best_accuracy(1) == pytest.approx(84.134, abs=0.001)
+    assert findings.compute_best_accuracy(0.5) == pytest.approx(97.725, abs=0.001)
 
 
 def test_seeds_are_counted_over_the_chosen_rows(folder):
