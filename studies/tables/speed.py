@@ -17,7 +17,7 @@ from studies.tables.markdown import format_table
 
 ENGINES = ("eager", "recorded")
 
-SECONDS = 3600
+SECONDS_PER_HOUR = 3600
 
 
 def make_forecast() -> str:
@@ -74,7 +74,8 @@ def _find_hours(member: Member, steps: int) -> dict[str, float] | None:
         candidate = dataclasses.replace(member, training=training)
         hours = {}
         for engine in ENGINES:
-            hours[engine] = read_rate(candidate, engine) * BATCH * steps / SECONDS
+            seconds = read_rate(candidate, engine) * BATCH * steps
+            hours[engine] = seconds / SECONDS_PER_HOUR
         if not any(math.isnan(value) for value in hours.values()):
             return hours
     return None
