@@ -36,9 +36,8 @@ from pipeline.nads.jacobian import Sampler, evaluation_point
 from pipeline.nads.symmetry import symmetrise
 from pipeline.networks.lenet import LeNet
 from pipeline.networks.resnet import ResNet18
-from pipeline.training.shapes import SIDE
+from pipeline.training.shapes import INPUT, D
 
-SHAPE = (1, SIDE, SIDE)
 OURS = Estimator("secant", "readout", 100.0, "normal", True, False)
 
 
@@ -60,8 +59,8 @@ def reference(name: str, number: int) -> np.ndarray:
     """The secant d (1024,) of one network of the reference procedure."""
     torch.manual_seed(number)
     network = USUAL[name](1, 1).eval()
-    point = torch.from_numpy(evaluation_point("normal", 0, 0, SIDE**2)).reshape(SHAPE)
-    steps = 100.0 * torch.eye(SIDE**2).reshape(-1, *SHAPE)
+    point = torch.from_numpy(evaluation_point("normal", 0, 0, D)).reshape(INPUT)
+    steps = 100.0 * torch.eye(D).reshape(-1, *INPUT)
     return ((network(point + steps) - network(point - steps)) / 200.0).flatten().numpy()
 
 
@@ -78,7 +77,7 @@ def one_round(name: str, numbers: Sequence[int]) -> tuple[list[float], list[floa
     specification = networks.specification({"network": name})
     build = functools.partial(networks.build, specification, 1, 1)
     symmetry = networks.symmetry(specification).square
-    covariance = Covariance(SHAPE, symmetry)
+    covariance = Covariance(INPUT, symmetry)
     times = ([], [])
     fourth = []
     own = []
@@ -87,16 +86,16 @@ def one_round(name: str, numbers: Sequence[int]) -> tuple[list[float], list[floa
         started = time.perf_counter()
         reference(name, number)
         middle = time.perf_counter()
-        jacobian = Sampler(build, SHAPE, (0, "benchmark"), OURS)(number)
+        jacobian = Sampler(build, INPUT, (0, "benchmark"), OURS)(number)
         covariance.add(jacobian)
         times[0].append(middle - started)
         times[1].append(time.perf_counter() - middle)
         sample = jacobian.T.astype(np.float64) @ jacobian
         fourth.append(plain_fourth_moment(jacobian))
         own.append((sample**2).sum())
-        averaged.append((symmetrise(symmetry, sample, SHAPE) ** 2).sum())
+        averaged.append((symmetrise(symmetry, sample, INPUT) ** 2).sum())
     count = len(numbers)
-    total = (symmetrise(symmetry, covariance.sums.sum(0), SHAPE) ** 2).sum()
+    total = (symmetrise(symmetry, covariance.sums.sum(0), INPUT) ** 2).sum()
     square = (total - np.sum(averaged)) / (count * (count - 1))
     variances = [np.mean(moment) / square - 1 for moment in (fourth, own, averaged)]
     return [statistics.median(side) for side in times], variances

@@ -43,6 +43,7 @@ from pipeline.report import style
 from pipeline.report.run import explain_unfitted
 from pipeline.training import seeds, separable
 from pipeline.training.loop import Diverged
+from pipeline.training.shapes import INPUT
 from studies import in_memory
 from studies.untrained import energy
 
@@ -215,7 +216,7 @@ def untrained_nads(variant: Variant, count: int) -> NADs:
     specification = variant.specification
     return estimate(
         lambda: networks.build(specification, 1, 1, int(torch.randint(2**31, ()))),
-        shape=(1, 32, 32),
+        shape=INPUT,
         networks=count,
         symmetry=networks.symmetry(specification).square,
     )

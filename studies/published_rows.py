@@ -27,7 +27,7 @@ import numpy as np
 
 from pipeline.nads import NADs
 from pipeline.nads.symmetry import symmetrise
-from pipeline.training.shapes import SIDE
+from pipeline.training.shapes import INPUT
 
 PUBLISHED = {
     "resnet18": {
@@ -139,14 +139,13 @@ def by_transposition(directions: np.ndarray, values: np.ndarray) -> None:
     values.
     """
     matrix = (directions.T * values.astype(np.float64) ** 2) @ directions
-    shape = (1, SIDE, SIDE)
     print(
         "part of C that changes sign under transposition: "
-        f"{odd_part(matrix, shape):.4f}"
+        f"{odd_part(matrix, INPUT):.4f}"
     )
     for rows in ROWS:
         print(
-            f"expected of {rows:6d} rows: {expected_odd_part(matrix, shape, rows):.4f}"
+            f"expected of {rows:6d} rows: {expected_odd_part(matrix, INPUT, rows):.4f}"
         )
 
 
