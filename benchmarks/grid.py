@@ -213,16 +213,18 @@ def one_network(name: str, rounds: int, device: torch.device) -> Iterator[str]:
             theirs[seed] = usual(
                 Cell(specification, TRAINING(epochs), seed), sets, device
             )
-        each = (time.perf_counter() - started) / USUAL_CELLS
+        usual_time = (time.perf_counter() - started) / USUAL_CELLS
         few, _ = ours(name, small, device)
         many, accuracies = ours(name, large, device)
         both += [
-            (accuracies[seed], other) for seed, other in theirs.items() if seed < large
+            (accuracies[seed], accuracy)
+            for seed, accuracy in theirs.items()
+            if seed < large
         ]
         for label, ratio in {
-            "per further cell": each / ((many - few) / (large - small)),
-            f"a grid of {small} with its start": each * small / few,
-            f"a grid of {large} with its start": each * large / many,
+            "per further cell": usual_time / ((many - few) / (large - small)),
+            f"a grid of {small} with its start": usual_time * small / few,
+            f"a grid of {large} with its start": usual_time * large / many,
         }.items():
             ratios.setdefault(label, []).append(ratio)
         print(f"{name}: round {number + 1} of {rounds} done", file=sys.stderr)
@@ -232,7 +234,10 @@ def one_network(name: str, rounds: int, device: torch.device) -> Iterator[str]:
         low = min(values)
         high = max(values)
         yield f"  {label:40s}{median:8.3g}   ({low:.3g} to {high:.3g})"
-    pairs = ", ".join(f"{100 * one:.1f} / {100 * other:.1f}" for one, other in both)
+    pairs = ", ".join(
+        f"{100 * accuracy:.1f} / {100 * usual_accuracy:.1f}"
+        for accuracy, usual_accuracy in both
+    )
     yield f"  test accuracies of the same cells, ours / usual: {pairs}"
 
 

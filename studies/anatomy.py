@@ -368,7 +368,9 @@ def main() -> None:
     come."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--networks", nargs="+", choices=VARIANTS, default=[*VARIANTS])
-    names = list(dict.fromkeys(name for each in VARIANTS for name in optimisers(each)))
+    names = list(OPTIMISERS)
+    for rates in RATES.values():
+        names += rates
     parser.add_argument("--optimisers", nargs="+", choices=names, default=names)
     parser.add_argument("--indices", nargs="+", type=int, default=INDICES)
     parser.add_argument("--out", type=Path, default=FOLDER)

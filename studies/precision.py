@@ -49,7 +49,7 @@ def train_cell(
     return linear_pairs.train(cell, "precision", precision=precision)[1:]
 
 
-def compared(table: pd.DataFrame, seconds: pd.DataFrame) -> list[dict]:
+def compare(table: pd.DataFrame, seconds: pd.DataFrame) -> list[dict]:
     """Compare both precisions, in a row per network.
 
     Args:
@@ -135,7 +135,7 @@ def main() -> None:
     )
     seconds = pd.Series(times).apply(pd.Series)
     print(f"{SAMPLES:,} training samples, torch {torch.__version__}; percentages")
-    pd.DataFrame(compared(table, seconds)).to_csv(
+    pd.DataFrame(compare(table, seconds)).to_csv(
         sys.stdout, index=False, float_format="%.2f"
     )
 

@@ -227,12 +227,9 @@ def make_figure(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
             if cells[name].max() > 10 * cells[name].min():
                 panel.set_xscale("log")
             panel.set_xlabel(text)
-            one = ranked[
-                (ranked["images"] == count) & (ranked["predictor"] == name)
-            ].iloc[0]
-            interval = (
-                f"ρ = {one['rho']:+.2f} ({one['low']:+.2f} to {one['high']:+.2f})"
-            )
+            chosen = (ranked["images"] == count) & (ranked["predictor"] == name)
+            rho, low, high = ranked[chosen].iloc[0][["rho", "low", "high"]]
+            interval = f"ρ = {rho:+.2f} ({low:+.2f} to {high:+.2f})"
             panel.set_title(interval.replace("-", "−"))
         row[0].set_ylabel(f"test accuracy (%), {count:,} images")
     courses = [
@@ -270,11 +267,11 @@ def main() -> None:
     }
     table = in_memory.complete(FOLDER / "networks.csv", train_network, jobs, None)
     keys = ["network", "images"]
-    one = table["epochs"] == 1
-    whole = table[~one].assign(fitted=fitted(table)).groupby(keys, as_index=False)
+    short = table["epochs"] == 1
+    whole = table[~short].assign(fitted=fitted(table)).groupby(keys, as_index=False)
     means = whole.agg({"accuracy": "mean", "fitted": "min"}).merge(alignments)
-    short = table[one].rename(columns={"accuracy": "one_epoch"})
-    means = means.merge(short.groupby(keys, as_index=False)["one_epoch"].mean())
+    one_epoch = table[short].rename(columns={"accuracy": "one_epoch"})
+    means = means.merge(one_epoch.groupby(keys, as_index=False)["one_epoch"].mean())
     means = means.sort_values(
         "network", key=lambda names: names.map(list(by_label).index)
     )

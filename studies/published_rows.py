@@ -131,7 +131,7 @@ def expected_odd_part(matrix: np.ndarray, shape: tuple[int, ...], rows: int) -> 
     return float(np.sqrt(square) / np.linalg.norm(matrix))
 
 
-def by_transposition(directions: np.ndarray, values: np.ndarray) -> None:
+def print_by_transposition(directions: np.ndarray, values: np.ndarray) -> None:
     """Print the odd part of a published C, and the one expected for each number of
     rows.
 
@@ -149,7 +149,7 @@ def by_transposition(directions: np.ndarray, values: np.ndarray) -> None:
         )
 
 
-def by_spectrum(path: Path) -> None:
+def print_by_spectrum(path: Path) -> None:
     """Print the `ratios` for each number of rows, and the number for which they are
     nearest to 1.
 
@@ -183,6 +183,6 @@ if __name__ == "__main__":
     reader.add_argument("values", nargs="?", help="the authors' singular values, .npy")
     asked = reader.parse_args()
     if asked.values:
-        by_transposition(np.load(asked.nads), np.load(asked.values))
+        print_by_transposition(np.load(asked.nads), np.load(asked.values))
     else:
-        by_spectrum(asked.nads)
+        print_by_spectrum(asked.nads)

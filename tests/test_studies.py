@@ -150,7 +150,7 @@ def test_the_mean_difference_of_two_precisions_is_over_trainings():
     seconds = pd.DataFrame(
         {"float32": [3.0, 4.0], "bfloat16": [2.0, 2.0]}, index=places
     )
-    (row,) = precision.compared(pd.DataFrame(tested, columns=columns), seconds)
+    (row,) = precision.compare(pd.DataFrame(tested, columns=columns), seconds)
     shown = {
         key: round(float(value), 6) for key, value in row.items() if key != "network"
     }
