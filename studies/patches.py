@@ -58,9 +58,8 @@ def repeating(directions: np.ndarray, patch: int) -> float:
 
 def make_figure(found: dict[str, NADs], held_out: dict[str, np.ndarray]) -> Figure:
     """The spectra of all networks, and pictures of some NADs of each."""
-    figure, axes = style.new_figure(
-        len(found), 10, 13, 5.6
-    )  # four columns for spectra, six of pictures
+    # Four columns for spectra, six of pictures.
+    figure, axes = style.new_figure(len(found), 10, 13, 5.6)
     spectra = figure.add_subplot(axes[0, 0].get_gridspec()[:, :4])
     for panel in axes[:, :4].flat:
         panel.remove()
