@@ -86,9 +86,16 @@ def alterations(
 
 
 def rows_of(
-    network: torch.nn.Module, x: torch.Tensor, y: torch.Tensor, basis
+    network: torch.nn.Module, x: torch.Tensor, y: torch.Tensor, basis: torch.Tensor
 ) -> Iterator[dict]:
-    """Yield a row of the table for each set and alteration, without its network."""
+    """Yield a row of the table for each set and alteration, without its network.
+
+    Args:
+        network: A trained network.
+        x: Test images, (N, C, H, W).
+        y: Class numbers, (N,).
+        basis: NADs as rows, (D, D).
+    """
 
     def predictions(x):
         return loop.logits(network, loop.channels_last(x, "cpu")).argmax(1)
