@@ -104,6 +104,7 @@ PLACES = {
 
 KERNEL_SAMPLES = 2_000
 KERNEL_NETWORKS = 3
+TRACE_SHARE = 20  # tr K is estimated from a twentieth of the samples
 RESPONSE_NETWORKS = 48
 
 
@@ -248,13 +249,12 @@ def alignment(variant: Variant, v: np.ndarray, seed: int) -> float:
         torch.func.grad(lambda weights, x: output(weights, x[None]).sum()),
         in_dims=(None, 0),
     )
-    some = x[: KERNEL_SAMPLES // 20]
-    squares = sum(
-        float(g.detach().square().sum()) for g in of_each(weights, some).values()
-    )
-    return float(sum(g.detach().square().sum() for g in total.values())) / (
-        20 * squares
-    )
+    some = x[: KERNEL_SAMPLES // TRACE_SHARE]
+    trace = 0.0
+    for gradients in of_each(weights, some).values():
+        trace += TRACE_SHARE * float(gradients.detach().square().sum())
+    squares = sum(gradient.detach().square().sum() for gradient in total.values())
+    return float(squares) / trace
 
 
 def measure_untrained(

@@ -46,10 +46,10 @@ THRESHOLDS = (0.60, 0.75)
 def accuracies(name: str) -> tuple[dict, pd.Series]:
     """A run's specification of its network, and the mean accuracies by (k_row,
     k_col)."""
-    (member,) = read_descriptions(KEPT)[KEPT / "fourier" / name]["plan"][
-        "members"
-    ].values()
-    rows = pd.read_csv(KEPT / "fourier" / name / "results.csv")
+    folder = KEPT / "fourier" / name
+    plan = read_descriptions(KEPT)[folder]["plan"]
+    (member,) = plan["members"].values()
+    rows = pd.read_csv(folder / "results.csv")
     return member["specification"], rows.groupby(["k_row", "k_col"])["accuracy"].mean()
 
 

@@ -124,7 +124,8 @@ def main() -> None:
                 cell | {"seed": 0}, linear_pairs.experiment.coordinates
             ),
         )
-        accuracies, times.setdefault(place, {})[precision] = result
+        accuracies, duration = result
+        times.setdefault(place, {})[precision] = duration
         for test_set, accuracy in accuracies.items():
             tested.setdefault((*place, test_set), {})[precision] = accuracy
     table = (

@@ -89,12 +89,15 @@ def images() -> dict[str, tuple[torch.Tensor, np.ndarray]]:
     The training images have mean 0 and variance 1.
     """
     whole = artifacts.read_images()
-    grey = {
-        s: in_unit_range(np.array(whole[f"{s}_images"])).mean(1, True)
-        for s in ("train", "test")
-    }
+    grey = {}
+    for split in ("train", "test"):
+        coloured = in_unit_range(np.array(whole[f"{split}_images"]))
+        grey[split] = coloured.mean(1, keepdim=True)
     deviation, mean = torch.std_mean(grey["train"])
-    return {s: ((x - mean) / deviation, whole[f"{s}_labels"]) for s, x in grey.items()}
+    return {
+        split: ((x - mean) / deviation, whole[f"{split}_labels"])
+        for split, x in grey.items()
+    }
 
 
 def class_means(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -140,12 +143,13 @@ def train_network(_: object, job: tuple[dict, int, int, int]) -> dict:
     Args:
         job: Architecture, number of training images, seed, number of epochs.
     """
-    (architecture, count, seed, epochs) = job
+    architecture, count, seed, epochs = job
     started = time.monotonic()
     specification = networks.specification(architecture)
     rng = seeds.stream("prediction", count, seed)
     (x, y), (x_test, y_test) = images().values()
-    x, y = choose(rng, {"train_images": x.numpy(), "train_labels": y}, "train", count)
+    whole = {"train_images": x.numpy(), "train_labels": y}
+    x, y = choose(rng, whole, "train", count)
     row = {
         "network": label(specification),
         "images": count,
