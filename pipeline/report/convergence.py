@@ -18,7 +18,7 @@ from pipeline.report.comparison import format_number
 from pipeline.report.fourier import DIRECTION
 from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.run import Record, Report
-from pipeline.training.loop import BATCH, LEARNED, WINDOW
+from pipeline.training.loop import LEARNED, WINDOW
 
 STEPS = "cividis_r"
 """Colour map of steps: few are as light as a high accuracy in `fourier`."""
@@ -69,8 +69,9 @@ def correlate(speed: Speed) -> str:
 
 def count_steps(record: Record, architecture: str) -> int:
     """The number of steps of an architecture's whole training."""
-    batches = math.ceil(record.plan.train_samples / BATCH)
-    return record.plan.members[architecture].training.epochs * batches
+    training = record.plan.members[architecture].training
+    batches = math.ceil(record.plan.train_samples / training.batch_size)
+    return training.epochs * batches
 
 
 def draw_maps(

@@ -1,5 +1,7 @@
 """What the figure, the table and the finding of `convergence` show."""
 
+import dataclasses
+
 import drawing
 import numpy as np
 import pandas as pd
@@ -37,3 +39,13 @@ def test_a_map_has_the_steps_and_dots_where_a_seed_did_not_learn():
     assert not drawing.unfitted(lenet)
     learned = convergence.select_learned(speeds["z"])
     assert learned["steps"].tolist() == [2.5, 4.5, 6.5]
+
+
+def test_a_training_has_as_many_steps_as_batches():
+    plan = make_plan("convergence", {"eps": 1.0, "sigma": 1.0}, 2 * [{"step": 16}])
+    training = dataclasses.replace(plan.members["a"].training, batch_size=64)
+    plan.members["a"] = dataclasses.replace(plan.members["a"], training=training)
+    record = make_record(plan, make_results(FREQUENCIES).assign(steps=1.0))
+    # 1,234 samples: 10 batches of 128 in each of 3 epochs, 20 of 64 in each of 2.
+    assert convergence.count_steps(record, "z") == 30
+    assert convergence.count_steps(record, "a") == 40
