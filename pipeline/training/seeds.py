@@ -2,6 +2,7 @@
 for."""
 
 import hashlib
+import numbers
 
 import numpy as np
 
@@ -12,7 +13,13 @@ def derive(*parts: str | int) -> int:
 
     The same parts give the same seed on every machine and in every order of work.
     """
-    text = "\x1f".join(f"{type(part).__name__}:{part}" for part in parts)
+    names = []
+    for part in parts:
+        # An integer of NumPy, as of a table's column, gives the seed of Python's.
+        if isinstance(part, numbers.Integral):
+            part = int(part)
+        names.append(f"{type(part).__name__}:{part}")
+    text = "\x1f".join(names)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
