@@ -8,7 +8,6 @@ import sys
 
 import numpy as np
 import pytest
-import refusals
 import threadpoolctl
 import torch
 from joblib.externals import loky
@@ -24,21 +23,6 @@ os.environ["CUDA_VISIBLE_DEVICES"] = (
 )
 
 SHIPPED = read(ROOT / "params.yaml")
-
-
-def pytest_addoption(parser):
-    """The command that accepts a new wording of error messages."""
-    parser.addoption(
-        "--write-messages",
-        action="store_true",
-        help="write the messages of these tests to tests/messages.json (without -n)",
-    )
-
-
-def pytest_sessionfinish(session):
-    """Write the messages that the tests have noted."""
-    if refusals.WRITTEN:
-        refusals.write_wording()
 
 
 def pytest_collection_modifyitems(config, items):
@@ -79,19 +63,6 @@ def _own_files():
     """A test's files of one's own are not those of another."""
     yield
     WATCHED.clear()
-
-
-@pytest.fixture(autouse=True)
-def _wording(request, tmp_path_factory):
-    """The messages that a test provokes are those in tests/messages.json."""
-    refusals.SENTENCES.clear()
-    yield
-    if refusals.SENTENCES:
-        refusals.check_wording(
-            request.node.nodeid,
-            tmp_path_factory.getbasetemp(),
-            request.config.getoption("--write-messages"),
-        )
 
 
 @pytest.fixture(autouse=True)
