@@ -50,8 +50,8 @@ def controversial(a: NADs, b: NADs, count: int = 1, damping: float = 0.1) -> np.
     """
     check_alike(a, b)
     dimensions = dimension(a.shape)
-    count = arguments.whole_number("count", count)
-    damping = arguments.positive_number("damping", damping)
+    arguments.check_positive("damping", damping)
+
     if not 1 <= count <= dimensions:
         raise InputError(
             f"count must be from 1 to {dimensions}, not {count}",

@@ -177,7 +177,7 @@ def overlap(a: NADs, b: NADs, k: int) -> float:
     [0.0, 0.0, 0.67, 1.0]
     """
     check_alike(a, b)
-    k = arguments.whole_number("k", k)
+
     if not 1 <= k <= min(len(a), len(b)):
         raise InputError(
             f"k must be from 1 to {min(len(a), len(b))}, the number of directions, not "
@@ -239,12 +239,11 @@ def imported(
     """
     shape = arguments.input_shape(shape)
     dimension = math.prod(shape)
-    is_array = isinstance(rows, np.ndarray) and not isinstance(rows, np.ma.MaskedArray)
-    if not is_array or rows.dtype.kind not in "fiu":
-        kind = rows.dtype if is_array else type(rows).__name__
+    if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "fiu":
+        kind = getattr(rows, "dtype", type(rows).__name__)
         raise InputError(
-            f"{origin} must be a NumPy array of real numbers without a mask, not "
-            f"{kind}; convert it with numpy.asarray",
+            f"{origin} must be a NumPy array of real numbers, not {kind}; convert it "
+            "with numpy.asarray",
             "wrong-type",
             path=origin,
         )

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import math
+import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
@@ -426,6 +427,7 @@ def estimate(
         InputError: For values that cannot be run, for networks as `custom.check` does,
             for a C that is zero or not finite, and for estimates that do not fit into
             memory.
+        TypeError: For values of another type.
 
     >>> from torch import nn
     >>> def make():
@@ -443,20 +445,20 @@ def estimate(
             "wrong-type",
         )
     device = _device_name(device)
-    if device != "cpu":  # as in the pipeline, since TF32 rounds to three digits
-        torch.backends.cudnn.allow_tf32 = False
-    step = arguments.number("step", step)
-    networks = arguments.whole_number("networks", networks)
-    seed = arguments.whole_number("seed", seed)
+    # Numbers of NumPy and PyTorch become Python's.
+    step = float(step)
+    networks = operator.index(networks)
+    seed = operator.index(seed)
     if error is not None:
-        error = arguments.number("error", error)
+        error = float(error)
     if first is not None:
-        first = arguments.whole_number("first", first)
+        first = operator.index(first)
+    shape = arguments.input_shape(shape)
     with prefix_errors("", ValueError):
         averaged = Symmetry.parse(symmetry)
         has_symmetry = symmetry not in ("none", "measured")
         estimator = Estimator(estimand, method, step, point, has_symmetry, False)
-        source = Source(networks, error, arguments.input_shape(shape), first)
+        source = Source(networks, error, shape, first)
     output_shape = source.input if estimand == "output" else (1,)
     build = functools.partial(custom.build, make)
     build_contiguous = functools.partial(build, contiguous=True)

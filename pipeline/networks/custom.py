@@ -69,17 +69,20 @@ Build = Callable[[int], nn.Module]
 def usual_defaults() -> Iterator[None]:
     """Context with PyTorch's usual defaults, which undoes changes to them.
 
-    A caller may be in `torch.inference_mode` or `torch.autocast`, and its default
-    device a GPU. Other people's code may set them for the whole process when it is
-    imported or run. It sees no arguments of the command line, which it would take for
-    its options.
+    TF32, which rounds to three digits, is off for convolutions too. A caller may be in
+    `torch.inference_mode` or `torch.autocast`, and its default device a GPU. Other
+    people's code may set them for the whole process when it is imported or run. It sees
+    no arguments of the command line, which it would take for its options.
     """
     dtype = torch.get_default_dtype()
     device = torch.get_default_device()
     precision = torch.get_float32_matmul_precision()
+    tf32 = torch.backends.cudnn.allow_tf32
     arguments = sys.argv
     sys.argv = arguments[:1]
     torch.set_default_dtype(torch.float32)
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
     is_cpu = device.type == "cpu"
     try:
         with (
@@ -94,16 +97,17 @@ def usual_defaults() -> Iterator[None]:
         sys.argv = arguments
         torch.set_default_dtype(dtype)
         torch.set_float32_matmul_precision(precision)
+        torch.backends.cudnn.allow_tf32 = tf32
         if torch.get_default_device() != device:
             torch.set_default_device(None if device.type == "cpu" else device)
 
 
 @contextlib.contextmanager
-def step(name: str) -> Iterator[None]:
-    """Context of a step of a network's own code.
+def prefix_all_errors(name: str) -> Iterator[None]:
+    """Context of a part of a network's own code.
 
     Args:
-        name: Name of the step, with which the message of an exception begins.
+        name: What it does, with which the message of an exception begins.
 
     Raises:
         InputError: For any exception of that code, SystemExit included.
@@ -129,7 +133,9 @@ def load(module: str) -> types.ModuleType:
     folder = str(OWN.absolute())
     if folder not in sys.path:
         sys.path.append(folder)
-    with step(f"the module {module}, in own/ or installed, cannot be imported"):
+    with prefix_all_errors(
+        f"the module {module}, in own/ or installed, cannot be imported"
+    ):
         sys.path.insert(0, folder)
         try:
             with usual_defaults():
@@ -177,7 +183,7 @@ def build(
     Raises:
         InputError: If `make` fails or does not return a module.
     """
-    with step("the network cannot be built"), usual_defaults():
+    with prefix_all_errors("the network cannot be built"), usual_defaults():
         network = initialise(make, seed)
         if not isinstance(network, nn.Module):
             raise InputError(
@@ -236,7 +242,7 @@ def run(
     Raises:
         InputError: If the pass fails or returns something else.
     """
-    with step(f"forward pass on inputs {as_text(x.shape)}"):
+    with prefix_all_errors(f"forward pass on inputs {as_text(x.shape)}"):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             output = network(x)
@@ -304,7 +310,7 @@ def _try_passes(network: nn.Module, x: Tensor) -> Tensor:
     """Return the outputs in eval mode, after passes in both modes and directions."""
     output = run(network.eval(), x)
     train_output = run(network.train(), x)
-    with step("backward pass"):
+    with prefix_all_errors("backward pass"):
         if train_output.requires_grad:
             train_output.sum().backward()
     return output.detach()
@@ -401,7 +407,7 @@ def _differences(a: nn.Module, b: nn.Module) -> set[str]:
             f"each network has other names for its weights: {_some(names)}",
             "network-weights",
         )
-    with step("comparison of weights"):
+    with prefix_all_errors("comparison of weights"):
         return {key for key in state_a if not torch.equal(state_a[key], state_b[key])}
 
 
@@ -591,7 +597,7 @@ def find_untrained(network: nn.Module, images: Tensor) -> list[str]:
         if not constant:
             break
         several = noise(IMAGES, tuple(images.shape[1:]), seed).to(images)
-        with step("backward pass in train mode"):
+        with prefix_all_errors("backward pass in train mode"):
             run(network, several, seed=seed).sum().backward()
     network.eval()
     return constant
@@ -606,7 +612,7 @@ def check_derivatives(train_output: Tensor, output: Tensor, x: Tensor) -> None:
         x: Images that require gradients.
     """
     gradient = None
-    with step("backward pass"):
+    with prefix_all_errors("backward pass"):
         if train_output.requires_grad:
             train_output.sum().backward()
         if output.requires_grad:
@@ -721,7 +727,9 @@ def _functions_after_last_layer(output: Tensor) -> list[str]:
             break
         inputs = [edge for edge, _ in node.next_functions if edge is not None]
         is_alone = len(inputs) == 1
-        if name not in LINEAR and is_alone or name == "Div" and not is_alone:
+        if is_alone and name not in LINEAR:
+            functions.insert(0, name)
+        elif not is_alone and name == "Div":
             functions.insert(0, name)
         node = inputs[0] if is_alone else None
     return functions

@@ -31,7 +31,7 @@ from pipeline import __version__, networks
 from pipeline.experiments.plan import Plan
 from pipeline.images.sources import cache_folder
 from pipeline.machine import code, store, workers
-from pipeline.nads.arguments import positive_number
+from pipeline.nads.arguments import check_positive
 from pipeline.nads.estimator import NADsPlan
 from pipeline.networks import Shape, Specification, own
 from pipeline.networks.dry_run import dry_run
@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """
     shape = arguments.input
     for option in ("minutes", "lr"):
-        positive_number(f"--{option}", getattr(arguments, option))
+        check_positive(f"--{option}", getattr(arguments, option))
     architectures = parse_networks(arguments.networks, shape)
     if arguments.weights and len(architectures) > 1:
         raise InputError(
@@ -151,9 +151,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         notice(text)
     print(
         f"about {arguments.minutes:g} min on {workers.device_name(device)}; for each "
-        "network "
-        f"at most {sizes.untrained:,} untrained networks ({sizes.estimand}), and "
-        f"{sizes.seeds} × {sizes.indices} trained ones on {sizes.samples:,} samples"
+        f"network at most {sizes.untrained:,} untrained networks ({sizes.estimand}), "
+        f"and {sizes.seeds} × {sizes.indices} trained ones on {sizes.samples:,} samples"
     )
     files = plan.digest_own_files(own.find_data(paths))
     nads_plan = plan.plan_nads(

@@ -92,7 +92,6 @@ def test_the_call_refuses_with_the_sentence_of_the_command(small):
     "values",
     [
         {"network": 3},
-        {"shape": 4},
         {"side": torch.tensor(4)},
     ],
 )
