@@ -8,7 +8,7 @@ and "A neural anisotropic view of underspecification in deep learning" (ICLR wor
     plan                   params.yaml, checked           -> data/plan/
     download               images                         -> data/images/
     estimate               NADs of the scale's networks   -> data/nads/
-    generate  EXPERIMENT   cells, directions, draws       -> data/datasets/
+    generate  EXPERIMENT   cells, directions, base noise  -> data/datasets/
     train     EXPERIMENT   the grid of networks           -> models/
     evaluate  EXPERIMENT   accuracies, boundaries         -> reports/{experiment}/
     render                 figures and two pages          -> reports/
@@ -17,8 +17,9 @@ and "A neural anisotropic view of underspecification in deep learning" (ICLR wor
     verify                 a run beside an earlier one
 
 Each runs as `python -m pipeline.train linear_pairs`, and `--help` describes it. The
-first seven are stages, which `dvc repro` runs; the rooms hold nouns, which never import
-a stage. For your own programs: `pipeline.nads` and `pipeline.profile.profile`.
+first seven are stages, which `dvc repro` runs; the folders hold what they use, and
+never import a stage. For your own programs: `pipeline.nads` and
+`pipeline.profile.profile`.
 
 Folders, from the ground up: project (files and their places, errors); training (one
 trained network); networks, machine, images and measures; nads; experiments; grid (an
@@ -27,7 +28,7 @@ Each imports earlier ones.
 
 Glossary: N images, C channels, H×W pixels, D = C·H·W, K directions, S seeds; *cell*:
 one training run; *grid*: all cells of an experiment; *direction*: a unit vector v;
-*index*: the place of a NAD, 0 first; *draw*: the standard-normal images of one seed.
+*index*: the place of a NAD, 0 first; *base noise*: the random numbers of one seed.
 """
 
 import sys

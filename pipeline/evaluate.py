@@ -10,14 +10,10 @@ training also has course.csv.
 """
 
 import dataclasses
-import functools
 
 import numpy as np
-import torch
-from tqdm import tqdm
 
 from pipeline import experiments
-from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.grid import evaluation
 from pipeline.grid.data import Data
@@ -25,7 +21,6 @@ from pipeline.machine import workers
 from pipeline.measures.fitted import summary
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
-from pipeline.project.progress import progress
 
 
 def main(name: str) -> None:
@@ -40,9 +35,9 @@ def main(name: str) -> None:
     specifications = [grid["architectures"][cell["architecture"]] for cell in cells]
     files = [str(models / f"{cell_name}.safetensors") for cell_name in names]
     work = list(zip(cells, specifications, files, strict=True))
-    outcomes = _evaluate(experiment, work, device)
+    outcomes = evaluation.evaluate_cells(experiment, work, device)
     rows, sections = zip(*(outcomes[file] for file in files), strict=True)
-    tables = evaluation.tables(
+    tables = evaluation.make_tables(
         cells, rows, artifacts.read_training(name, "training.csv"), experiment
     )
     with artifacts.output(artifacts.REPORTS / name) as folder:
@@ -63,37 +58,6 @@ def main(name: str) -> None:
             "plan": dataclasses.asdict(plan),
         }
         artifacts.write_json(folder / "run.json", about)
-
-
-def _evaluate(
-    experiment: Experiment, work: list[tuple], device: torch.device
-) -> dict[str, tuple[evaluation.Rows, np.ndarray | None]]:
-    """Evaluate cells in workers.
-
-    Args:
-        experiment: The experiment.
-        work: The cell, the specification and the file of each network.
-        device: Where networks run.
-
-    Returns:
-        What `evaluation.evaluate_one` returns, by file.
-    """
-    function = functools.partial(evaluation.evaluate_one, device)
-    make_data = functools.partial(Data, experiment)
-    if experiment.needs_networks:
-        results = workers.run(function, work, make_data, device)
-    else:
-        # Outputs on the test sets are on disk: reading them takes less than starting a
-        # process.
-        results = workers.run_here(function, work, make_data)
-    outcomes = {}
-    title = f"evaluate {experiment.name}"
-    with progress(title, len(work), lambda: len(outcomes)):
-        for (*_, file), result in tqdm(results, title, len(work), disable=None):
-            if isinstance(result, Exception):
-                raise result
-            outcomes[file] = result
-    return outcomes
 
 
 if __name__ == "__main__":

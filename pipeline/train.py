@@ -8,16 +8,14 @@ Finished cells are cached, so a killed run resumes.
 
 import time
 from collections import defaultdict
-from pathlib import Path
 from statistics import fmean
 
 from pipeline import experiments
-from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.grid import run
 from pipeline.grid.data import Data
 from pipeline.grid.forecast import add_rates
-from pipeline.grid.jobs import Job, of_cells, rate_key
+from pipeline.grid.jobs import of_cells, rate_key
 from pipeline.machine import workers
 from pipeline.machine.store import Store, default_folder
 from pipeline.project import artifacts, command
@@ -58,64 +56,14 @@ def main(name: str) -> None:
     print(f"{name}: {counts}; {minutes:.1f} min{speed} on {where}")
     if failed:
         raise InputError(
-            failures(experiment, failed, len(jobs)),
+            run.describe_failures(experiment, failed, len(jobs)),
             "failed-jobs",
             failed=len(failed),
             count=len(jobs),
             errors=[error for _, error in failed],
         )
-    with artifacts.output(artifacts.MODELS / name) as models:
-        lay_out(models, experiment, plan, jobs, store)
-
-
-def failures(
-    experiment: Experiment, failed: list[tuple[Job, Exception]], count: int
-) -> str:
-    """Describe the cells that failed.
-
-    Args:
-        experiment: The experiment.
-        failed: The jobs with their exceptions.
-        count: Number of cells in the grid.
-    """
-    reasons = []
-    for job, error in failed:
-        cell = artifacts.cell_name(job.cell, experiment.coordinates)
-        reasons.append(f"{cell}: {type(error).__name__}: {error}")
-    return (
-        f"{len(failed)} of {count} cells of {experiment.name} failed; correct this and "
-        f"run the stage again (finished cells are cached): {'; '.join(reasons)}"
-    )
-
-
-def lay_out(
-    folder: Path, experiment: Experiment, plan: Plan, jobs: list[Job], store: Store
-) -> None:
-    """Write the outputs of the stage.
-
-    Args:
-        folder: Where they are written.
-        experiment: The experiment.
-        plan: Its plan.
-        jobs: The jobs of all cells, all of which are in the cache.
-        store: The cache.
-    """
-    for job in jobs:
-        cell = artifacts.cell_name(job.cell, experiment.coordinates)
-        store.link_to(job.key, folder / f"{cell}.safetensors")
-    outcomes = {job.key: store.get(job.key) for job in jobs}
-    for name, table in run.tables(jobs, outcomes, experiment.coordinates).items():
-        table.to_csv(folder / f"{name}.csv", index=False)
-    specifications = {
-        name: member.specification for name, member in plan.members.items()
-    }
-    grid = {
-        "scale": plan.scale,
-        "seeds": len(plan.seeds),
-        "precision": plan.precision,
-        "architectures": specifications,
-    }
-    artifacts.write_json(folder / "grid.json", grid)
+    with artifacts.output(artifacts.MODELS / name) as folder:
+        run.write_models(folder, experiment, plan, jobs, store)
 
 
 if __name__ == "__main__":

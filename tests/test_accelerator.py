@@ -157,7 +157,7 @@ def test_several_networks_are_recorded_and_trained_at_once(
     monkeypatch.setattr(CellTraining, "result", count_end)
     monkeypatch.setattr(lanes, "can_record", lambda device: device.type == NAME)
     monkeypatch.setattr(lanes, "_capture", accelerator.capture)
-    monkeypatch.setattr(lanes, "AT_MOST", 3)
+    monkeypatch.setattr(lanes, "MAX_LANES", 3)
 
     def run(device):
         engine = "eager" if device == CPU else "recorded"

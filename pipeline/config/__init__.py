@@ -165,9 +165,7 @@ class _Scale:
         name = experiment.name
         path = ("scales", self.name, name)
         layers = (path, (name,))
-        # YAML reads a scale's name such as 5 as a number.
-        blocks = {str(key): block for key, block in self.document["scales"].items()}
-        scale = blocks[self.name]
+        scale = self.document["scales"][self.name]
         merged = merge(self.document.get(name) or {}, scale.get(name) or {})
         block = self.mistakes.typed(block_model(experiment), merged, *layers)
         if block is None:

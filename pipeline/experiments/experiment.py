@@ -209,8 +209,8 @@ class Experiment:
     ) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
         """Yield (name, inputs, class numbers) of every test set.
 
-        The first one is `all`; the others have one channel group each. Arguments are
-        those of `dataset`.
+        By default the first one is `all`, and the others have one channel group each.
+        Arguments are those of `dataset`.
         """
         x, y = self.dataset(cell, "test", base_noise, directions)
         yield "all", x, y

@@ -1,5 +1,6 @@
 """The evaluation of trained cells: rows of each cell, and the tables of all cells."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,16 @@ import pandas as pd
 import safetensors.torch
 import torch
 from torch import nn
+from tqdm import tqdm
 
 from pipeline import networks
 from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.grid import jobs
 from pipeline.grid.data import Data
+from pipeline.machine import workers
 from pipeline.measures import boundaries, gradients
 from pipeline.project import artifacts
+from pipeline.project.progress import progress
 
 Row = dict[str, Any]
 
@@ -74,6 +78,37 @@ def evaluate_one(
     return rows, section
 
 
+def evaluate_cells(
+    experiment: Experiment, work: list[tuple], device: torch.device
+) -> dict[str, tuple[Rows, np.ndarray | None]]:
+    """Evaluate cells in workers.
+
+    Args:
+        experiment: The experiment.
+        work: The cell, the specification and the file of each network.
+        device: Where networks run.
+
+    Returns:
+        What `evaluate_one` returns, by file.
+    """
+    function = functools.partial(evaluate_one, device)
+    make_data = functools.partial(Data, experiment)
+    if experiment.needs_networks:
+        results = workers.run(function, work, make_data, device)
+    else:
+        # Outputs on the test sets are on disk: reading them takes less than starting a
+        # process.
+        results = workers.run_here(function, work, make_data)
+    outcomes = {}
+    title = f"evaluate {experiment.name}"
+    with progress(title, len(work), lambda: len(outcomes)):
+        for (*_, file), result in tqdm(results, title, len(work), disable=None):
+            if isinstance(result, Exception):
+                raise result
+            outcomes[file] = result
+    return outcomes
+
+
 def _accuracies(test_set: str, outputs: torch.Tensor, y: torch.Tensor) -> Row:
     """Return a row of the table 'results'."""
     row = {"test_set": test_set, "accuracy": _accuracy(outputs, y), "n": len(y)}
@@ -106,7 +141,7 @@ def _score(outputs: torch.Tensor) -> np.ndarray:
     return outputs.diff()[:, 0].numpy()
 
 
-def tables(
+def make_tables(
     cells: list[Cell],
     evaluated: list[Rows],
     trained: pd.DataFrame,

@@ -155,7 +155,7 @@ def decisive_files(experiment: type[Experiment], network: str) -> list[Path]:
     classes = [
         Path(inspect.getfile(kind)) for kind in experiment.__mro__ if kind is not object
     ]
-    return [*code.room("training"), *classes, *networks.files(network)]
+    return [*code.files_of("training"), *classes, *networks.files(network)]
 
 
 def rate_key(
@@ -311,9 +311,8 @@ def _to_cpu(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     copies = {}
     for name, value in tensors.items():
         if value.itemsize == 1 and value.is_floating_point():
-            value = (
-                value.float()
-            )  # a float8 cannot be pickled; float32 holds its values
+            # A float8 cannot be pickled, and float32 holds its values.
+            value = value.float()
         copies[name] = value.cpu().clone(memory_format=torch.contiguous_format)
     return copies
 

@@ -1,14 +1,16 @@
-"""The training of the cells that the cache lacks, beside other runs on the same
-cache."""
+"""The training of the cells that the cache lacks, beside other runs on the same cache,
+and the outputs of the stage `train`."""
 
 import functools
 from collections.abc import Hashable, Iterator
+from pathlib import Path
 
 import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline.experiments.experiment import shape_of
+from pipeline.experiments.experiment import Experiment, shape_of
+from pipeline.experiments.plan import Plan
 from pipeline.grid.data import Data
 from pipeline.grid.jobs import (
     CellTraining,
@@ -20,6 +22,7 @@ from pipeline.grid.jobs import (
 from pipeline.machine import lanes, workers
 from pipeline.machine.claims import Claims
 from pipeline.machine.store import Store
+from pipeline.project import artifacts
 
 
 class Queue:
@@ -90,7 +93,7 @@ def train(
     with Claims(store.folder) as claims, bar:
         while jobs:
             queue = Queue(jobs, claims, store, bar)
-            for job, result in _results(queue, data, device, engine):
+            for job, result in _train_queue(queue, data, device, engine):
                 if isinstance(result, Exception):
                     failed.append((job, result))
                 else:
@@ -104,7 +107,7 @@ def train(
     return trained, failed
 
 
-def _results(
+def _train_queue(
     queue: Queue, data: Data, device: torch.device, engine: str
 ) -> Iterator[tuple[Job, Result | Exception]]:
     """Yield every job of a queue with its result, as soon as it has one."""
@@ -115,7 +118,7 @@ def _results(
     at_most = 1
     if engine == "recorded" and lanes.can_record(device):
         start = functools.partial(CellTraining, record=lanes.Recorder())
-        at_most = lanes.AT_MOST
+        at_most = lanes.MAX_LANES
     return lanes.run(
         start, make_training_set, jobs, data.recipe(), _kind, device, at_most
     )
@@ -126,7 +129,57 @@ def _kind(job: Job) -> Hashable:
     return repr((job.specification, job.training, shape_of(job.cell)))
 
 
-def tables(
+def describe_failures(
+    experiment: Experiment, failed: list[tuple[Job, Exception]], count: int
+) -> str:
+    """Describe the cells that failed.
+
+    Args:
+        experiment: The experiment.
+        failed: The jobs with their exceptions.
+        count: Number of cells in the grid.
+    """
+    reasons = []
+    for job, error in failed:
+        cell = artifacts.cell_name(job.cell, experiment.coordinates)
+        reasons.append(f"{cell}: {type(error).__name__}: {error}")
+    return (
+        f"{len(failed)} of {count} cells of {experiment.name} failed; correct this and "
+        f"run the stage again (finished cells are cached): {'; '.join(reasons)}"
+    )
+
+
+def write_models(
+    folder: Path, experiment: Experiment, plan: Plan, jobs: list[Job], store: Store
+) -> None:
+    """Write the outputs of the stage `train`.
+
+    Args:
+        folder: Where they are written.
+        experiment: The experiment.
+        plan: Its plan.
+        jobs: The jobs of all cells, all of which are in the cache.
+        store: The cache.
+    """
+    for job in jobs:
+        cell = artifacts.cell_name(job.cell, experiment.coordinates)
+        store.link_to(job.key, folder / f"{cell}.safetensors")
+    outcomes = {job.key: store.get(job.key) for job in jobs}
+    for name, table in make_tables(jobs, outcomes, experiment.coordinates).items():
+        table.to_csv(folder / f"{name}.csv", index=False)
+    specifications = {
+        name: member.specification for name, member in plan.members.items()
+    }
+    grid = {
+        "scale": plan.scale,
+        "seeds": len(plan.seeds),
+        "precision": plan.precision,
+        "architectures": specifications,
+    }
+    artifacts.write_json(folder / "grid.json", grid)
+
+
+def make_tables(
     jobs: list[Job], outcomes: dict[str, dict], coordinates: tuple[str, ...]
 ) -> dict[str, pd.DataFrame]:
     """Make training.csv, the last epoch of each cell, and losses.csv, the loss of every

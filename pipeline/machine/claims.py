@@ -29,10 +29,8 @@ class Claims:
             # The first sixty bits of a key tell keys apart, and are a place in a file.
             fcntl.lockf(self.file, operation, 1, int(key[:15], 16))
         except OSError as error:
-            return error.errno not in (
-                errno.EACCES,
-                errno.EAGAIN,
-            )  # another process holds it
+            # One of these two says that another process holds it.
+            return error.errno not in (errno.EACCES, errno.EAGAIN)
         return True
 
     def take(self, key: str) -> bool:

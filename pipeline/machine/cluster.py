@@ -112,7 +112,7 @@ def run(
                 _answer, os.getcwd(), path, torch.__version__, recipe, job
             )
 
-        for job, future in worker.finished(
+        for job, future in worker.run_jobs(
             submit, lambda: next(jobs, None), count_slots
         ):
             try:

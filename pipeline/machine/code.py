@@ -26,6 +26,6 @@ def digest(files: Iterable[Path | str]) -> str:
     return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
-def room(name: str) -> list[Path]:
-    """The source files of one of this package's rooms, for example 'training'."""
-    return sorted((PACKAGE / name).rglob("*.py"))
+def files_of(folder: str) -> list[Path]:
+    """Return the source files of a folder of this package, for example 'training'."""
+    return sorted((PACKAGE / folder).rglob("*.py"))

@@ -22,10 +22,10 @@ from torch import nn
 
 from pipeline.project.errors import notice
 
-AT_MOST = 16
+MAX_LANES = 16
 """Number of lanes at most (our choice; no GPU has measured it yet)."""
 
-SHARE = 0.7
+MEMORY_FRACTION = 0.7
 """Part of the free memory that lanes may take. The rest is for evaluation."""
 
 
@@ -227,7 +227,7 @@ def run(
     make_context: Callable[[], Any],
     kind: Callable[[Any], Hashable],
     device: torch.device,
-    at_most: int = AT_MOST,
+    at_most: int = MAX_LANES,
 ) -> Iterator[tuple[Any, Any]]:
     """Do many jobs, several at once.
 
@@ -316,4 +316,4 @@ def _room(device: torch.device, size: int, at_most: int) -> int:
         return at_most
     free, _ = torch.cuda.mem_get_info(device)
     # A second graph, of an epoch's last batch, comes on top.
-    return min(at_most, 1 + int(SHARE * free / (2 * max(1, size))))
+    return min(at_most, 1 + int(MEMORY_FRACTION * free / (2 * max(1, size))))

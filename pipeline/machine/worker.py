@@ -115,7 +115,7 @@ def result_of(answered: bytes) -> Any:
     return result
 
 
-def finished(
+def run_jobs(
     submit: Callable[[Any], Future],
     next_job: Callable[[], Any],
     at_once: Callable[[], int],

@@ -75,9 +75,8 @@ def find_device(choice: str) -> torch.device:
             )
         return torch.device("cpu")
     found = str(torch.accelerator.current_accelerator(check_available=True) or "cpu")
-    if (
-        choice == "auto"
-    ):  # Apple's and Intel's, which were never tried, must be asked for by name
+    # Apple's and Intel's, which were never tried, must be asked for by name.
+    if choice == "auto":
         choice = "cuda" if found == "cuda" else "cpu"
     if choice not in ("cpu", found):
         raise InputError(
@@ -201,7 +200,7 @@ def _by_processes(function, jobs, make_context):
         return lost.pop(0) if lost else next(tasks, None)
 
     try:
-        for (job, number), future in worker.finished(submit, next_task, cores):
+        for (job, number), future in worker.run_jobs(submit, next_task, cores):
             try:
                 yield job, worker.result_of(future.result())
             except BrokenProcessPool:  # by this job, or by one that ran beside it

@@ -104,7 +104,7 @@ def response_parts(
     nads: np.ndarray,
     eigenvalues: np.ndarray,
     x: torch.Tensor,
-    covariance: np.ndarray,
+    response: np.ndarray,
 ) -> dict[str, float]:
     """Compute the parts of tr C, a trained network's response, along some spans.
 
@@ -113,7 +113,7 @@ def response_parts(
         nads: (D, D), the architecture's NADs.
         eigenvalues: (D,), of the NADs, NaN where they were made elsewhere.
         x: Test inputs (N, 1, H, W).
-        covariance: (D, D), of `covariance` at some of them.
+        response: (D, D), of `covariance` at some of them.
 
     Returns:
         On D(v): `v`, the part along v, and `nads`, the part of the rest in the span of
@@ -125,14 +125,14 @@ def response_parts(
         spans = {"components": components(x, FIRST), "nads": nads[:FIRST]}
         if np.isfinite(eigenvalues).all():
             spans["evolution"] = evolution(nads, eigenvalues, x, FIRST)
-        return {name: part_along(covariance, span) for name, span in spans.items()}
+        return {name: part_along(response, span) for name, span in spans.items()}
     index = cell["index"]
     v = nads[index][None]
     projection = np.eye(v.size) - v.T @ v
-    rest = projection @ covariance @ projection
+    rest = projection @ response @ projection
     numbers = [number for number in range(FIRST) if number != index]
     return {
-        "v": part_along(covariance, v),
+        "v": part_along(response, v),
         "nads": part_along(rest, nads[numbers]),
     }
 

@@ -63,7 +63,7 @@ def make_key(request: Request, estimation: Estimation) -> str:
     sampler = estimation.sampler
     network = specification["network"]
     estimator = sampler.estimator
-    files = [file for file in code.room("nads") if file.stem not in NOT_IN_KEY]
+    files = [file for file in code.files_of("nads") if file.stem not in NOT_IN_KEY]
     files += [code.PACKAGE / "training/seeds.py", *networks.files(network)]
     versions = [
         torch.__version__,

@@ -99,10 +99,10 @@ def train(plan: Plan, nads: Mapping[str, NADs], device: torch.device) -> pd.Data
             raise InputError(message, "not-finite", name=name)
         raise error
     outcomes = {job.key: store.get(job.key) for job in jobs}
-    trained = run.tables(jobs, outcomes, experiment.coordinates)["training"]
+    trained = run.make_tables(jobs, outcomes, experiment.coordinates)["training"]
     evaluated = []
     for job in jobs:
         network = (job.cell, job.specification, str(store.path(job.key)))
         rows, _ = evaluation.evaluate_one(device, data, network)
         evaluated.append(rows)
-    return evaluation.tables(cells, evaluated, trained, experiment)["results"]
+    return evaluation.make_tables(cells, evaluated, trained, experiment)["results"]

@@ -449,8 +449,7 @@ def make_section(run: Report) -> Section:
     caption = (
         f"{record.describe_sizes()} · {settings} · {TILT} · "
         f"a channel is used if accuracy with only that channel exceeds {100 * USED:g} "
-        "% · "
-        "NAD indices begin at 0 (our choice for paper 2)"
+        "% · NAD indices begin at 0 (our choice for paper 2)"
     )
     return Section(
         record,

@@ -77,7 +77,7 @@ def apply_map(
     Args:
         x: Pictures, (N, C, H, W).
         basis: NADs as rows, (D, D): of one channel, each of which is then mapped by
-            itself, or of all channels.
+            itself, or of all channels for maps without components.
         name: Name of the map.
         rng: Source of random signs, rotations and permutations.
         components: `principal_components` of the training pictures, for the maps that

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from pipeline import experiments
-from pipeline.experiments.poison import CLEAN
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import published
@@ -74,9 +72,6 @@ def add_coordinates(
         nothing, if it has no entry).
     """
     about = experiments.find(experiment)
-    if experiment == "poison" and "data" not in rows:  # runs until November 2026
-        clean = rows["index"] == CLEAN
-        rows = rows.assign(data=np.where(clean, "images", "carriers"))
     columns = [f"{name} " + rows[name].astype(str) for name in about.coordinates]
     coordinates = columns[0].str.cat(columns[1:], sep=", ")
     entries = {name: json.dumps(entry) for name, entry in nads.items()}

@@ -50,7 +50,7 @@ def test_what_trains_a_cell_reaches_no_file_that_its_key_leaves_out(name, images
     handing_over = {code.PACKAGE / file for file in HANDS_OVER}
     assert ours - decisive <= handing_over, ours - decisive - handing_over
     assert code.PACKAGE / "training/loop.py" in ours & decisive
-    assert not decisive & set(code.room("report") + code.room("measures")), (
+    assert not decisive & set(code.files_of("report") + code.files_of("measures")), (
         "metrics and legends"
     )
 
@@ -73,7 +73,7 @@ def test_an_edit_changes_the_digest_and_its_layout_comments_and_docstrings_do_no
 
 def test_cells_import_torch_and_numpy_alone():
     allowed = {"numpy", "torch", "pipeline", *sys.stdlib_module_names}
-    for file in code.room("training"):
+    for file in code.files_of("training"):
         for line in file.read_text().splitlines():
             if line.startswith(("import ", "from ")):
                 module = line.split()[1]

@@ -135,7 +135,7 @@ def test_estimating_reaches_no_file_of_the_folder_that_its_key_leaves_out(files)
         estimate_symmetries()
     finally:
         sys.setprofile(None)
-    folder = set(code.room("nads"))
+    folder = set(code.files_of("nads"))
     assert reached & folder <= set(files)
     assert {file.stem for file in folder - set(files)} == set(NOT_IN_KEY)
 
