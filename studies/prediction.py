@@ -27,13 +27,13 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from pipeline import networks
 from pipeline.measures.fitted import fitted
-from pipeline.measures.gradients import components
 from pipeline.nads import NADs
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.labels import label
 from pipeline.training import loop, seeds
 from pipeline.training.loop import Training
+from pipeline.training.maps import principal_components
 from pipeline.training.pictures import choose, in_unit_range
 from studies import in_memory
 from studies.untrained import estimate_nads
@@ -259,7 +259,8 @@ def main() -> None:
     x, y = images()["train"]
     x = x.flatten(1).double().numpy()
     vectors = {"class_means": class_means(x, y), "fisher": fisher(x, y)}
-    vectors["components"] = components(images()["train"][0], len(vectors["fisher"]))
+    components = principal_components(images()["train"][0])
+    vectors["components"] = components[: len(vectors["fisher"])]
     jobs = {(name,): network for name, network in by_label.items()}
     path = FOLDER / "alignments.csv"
     alignments = in_memory.complete(path, measure_alignments, jobs, vectors)

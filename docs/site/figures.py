@@ -13,7 +13,7 @@ from PIL import Image
 
 from pipeline import nads
 from pipeline.report import style
-from pipeline.report.comparison import format_number
+from pipeline.report.numbers import format_number
 from pipeline.report.page import Section
 from pipeline.report.site.data import data_uri
 from pipeline.report.site.document import Runs, shorten

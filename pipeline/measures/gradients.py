@@ -7,6 +7,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from pipeline.training.maps import principal_components
+
 SAMPLES = 1000
 """Test samples over which the covariance is computed."""
 
@@ -55,19 +57,6 @@ def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
     return (total / len(x)).numpy()
 
 
-def components(x: torch.Tensor, count: int) -> np.ndarray:
-    """Compute the first principal components of inputs.
-
-    Args:
-        x: Inputs (N, 1, H, W).
-        count: Number of components.
-
-    Returns:
-        Unit vectors (count, D).
-    """
-    return _first_eigenvectors(_pixel_covariance(x), count)
-
-
 def evolution(
     nads: np.ndarray, eigenvalues: np.ndarray, x: torch.Tensor, count: int
 ) -> np.ndarray:
@@ -85,17 +74,8 @@ def evolution(
         Unit vectors (count, D).
     """
     untrained = nads.T * eigenvalues @ nads
-    return _first_eigenvectors(untrained @ _pixel_covariance(x) @ untrained, count)
-
-
-def _pixel_covariance(x: torch.Tensor) -> np.ndarray:
-    """Return the covariance (D, D) of the pixels of inputs (N, 1, H, W)."""
-    return np.cov(x.flatten(1).double().numpy(), rowvar=False)
-
-
-def _first_eigenvectors(matrix: np.ndarray, count: int) -> np.ndarray:
-    """Return the eigenvectors (count, D) of the largest eigenvalues."""
-    _, vectors = np.linalg.eigh(matrix)
+    of_pixels = np.cov(x.flatten(1).double().numpy(), rowvar=False)
+    _, vectors = np.linalg.eigh(untrained @ of_pixels @ untrained)
     return vectors[:, ::-1][:, :count].T
 
 
@@ -122,7 +102,7 @@ def response_parts(
         G S G, and `nads`.
     """
     if cell["data"] == "images":
-        spans = {"components": components(x, FIRST), "nads": nads[:FIRST]}
+        spans = {"components": principal_components(x)[:FIRST], "nads": nads[:FIRST]}
         if np.isfinite(eigenvalues).all():
             spans["evolution"] = evolution(nads, eigenvalues, x, FIRST)
         return {name: part_along(response, span) for name, span in spans.items()}

@@ -7,8 +7,8 @@ import numpy as np
 
 from pipeline.measures.ranks import spearman
 from pipeline.profile.checkpoint import Checkpoint
-from pipeline.report.comparison import format_number
 from pipeline.report.fourier import format_frequency
+from pipeline.report.numbers import format_number
 
 if TYPE_CHECKING:
     from pipeline.profile.page import Profile

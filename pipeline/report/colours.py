@@ -5,8 +5,8 @@ from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import fitted
 from pipeline.report import fourier, style
-from pipeline.report.comparison import format_mean, format_number
 from pipeline.report.fourier import DIRECTION
+from pipeline.report.numbers import format_mean, format_number
 from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.run import Record, Report, explain_unfitted
 from pipeline.training.fourier import AXES

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 from pipeline.measures.ranks import spearman
 from pipeline.report import fourier, style
-from pipeline.report.comparison import format_number
 from pipeline.report.fourier import DIRECTION
+from pipeline.report.numbers import format_number
 from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.run import Record, Report
 from pipeline.training.loop import LEARNED, WINDOW

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from pipeline.report import style
-from pipeline.report.comparison import (
+from pipeline.report.numbers import (
     describe_basis,
     format_accuracy,
     format_mean,

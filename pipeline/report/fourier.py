@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from pipeline.networks import NETWORKS
 from pipeline.report import style
-from pipeline.report.comparison import (
+from pipeline.report.numbers import (
     describe_basis,
     format_accuracy,
     format_number,

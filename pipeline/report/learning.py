@@ -7,7 +7,7 @@ from pipeline.experiments.learning import IMAGES
 from pipeline.measures.gradients import FIRST
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import (
+from pipeline.report.numbers import (
     describe_basis,
     format_accuracy,
     format_mean,

@@ -14,7 +14,7 @@ from pipeline.measures import boundaries as measures
 from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import (
+from pipeline.report.numbers import (
     describe_basis,
     format_accuracy,
     format_mean,

@@ -12,14 +12,14 @@ from matplotlib.figure import Figure
 from pipeline.measures.ranks import spearman
 from pipeline.networks import NETWORKS
 from pipeline.report import style
-from pipeline.report.comparison import (
+from pipeline.report.labels import LABELS
+from pipeline.report.numbers import (
     describe_basis,
     format_accuracy,
     format_number,
     format_rms,
     format_share,
 )
-from pipeline.report.labels import LABELS
 from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.published import read_published
 from pipeline.report.run import (

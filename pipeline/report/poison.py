@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 
 from pipeline.experiments.poison import CLEAN
 from pipeline.report import style
-from pipeline.report.comparison import (
+from pipeline.report.nads import NADs
+from pipeline.report.numbers import (
     describe_basis,
     format_accuracy,
     format_share,
     format_training,
 )
-from pipeline.report.nads import NADs
 from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.published import read_published
 from pipeline.report.run import (

@@ -4,8 +4,8 @@ import re
 
 import pandas as pd
 
-from pipeline.report.comparison import format_number
 from pipeline.report.nads import read_published_spectra
+from pipeline.report.numbers import format_number
 from studies.tables.markdown import format_table
 from studies.tables.numbers import (
     CHANCE,

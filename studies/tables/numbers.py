@@ -15,7 +15,7 @@ import pandas as pd
 from pipeline.measures.fitted import FITTED, fitted
 from pipeline.measures.ranks import spearman
 from pipeline.report import published
-from pipeline.report.comparison import format_mean
+from pipeline.report.numbers import format_mean
 from pipeline.training.fourier import wrap_frequency
 
 KEPT = Path("reports/kept")
