@@ -127,16 +127,14 @@ def train_network(plan: Plan, job: Job) -> dict[str, Any]:
 
 def main() -> None:
     """Train all networks that the table lacks."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=FOLDER)
-    asked = parser.parse_args()
+    argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
     directions = load("convnext").directions.astype(np.float32)
     jobs = {}
     for seed, case in itertools.product(anatomy.SEEDS, CASES):
         job = Job(*case, seed, directions[case[-1]])
         jobs[tuple(job.key.values())] = job
     plan = anatomy.make_plan(["convnext"], (1000, 200))
-    in_memory.complete(asked.out / "results.csv", train_network, jobs, plan)
+    in_memory.complete(FOLDER / "results.csv", train_network, jobs, plan)
 
 
 if __name__ == "__main__":
