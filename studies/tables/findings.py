@@ -100,6 +100,9 @@ PREDICTORS = {
 WITH_ADAMW = ("adamw", "adamw_vgg11")
 """Runs of `studies.controversial` with AdamW in place of SGD."""
 
+LAYER_SCALES = {1e-6: "10⁻⁶", 0.01: "0.01", 1.0: "1"}
+"""Initial layer scales of `studies.layer_scale`, as text."""
+
 ALTERED = {"lenet": "LeNet", "resnet18_narrow": "⅛-width ResNet-18"}
 """Networks of `studies.altered`."""
 
@@ -445,6 +448,23 @@ def make_blind_spots() -> str:
         rows.append(row)
     columns = ["network", "reason", "untrained response, % of NAD 0's"]
     return format_table([*columns, "SGD, %", "with momentum, %", "AdamW, %"], rows)
+
+
+def make_layer_scales() -> str:
+    """Make the table of ConvNeXt with trained and with fixed layer scales."""
+    keys = ["index", "optimiser", "scale", "fixed"]
+    rows = []
+    for (index, optimiser, scale, fixed), seeds in read_run(
+        "anatomy/layer_scale"
+    ).groupby(keys):
+        start = LAYER_SCALES[scale]
+        row = [str(index), optimiser, f"{'fixed at' if fixed else 'from'} {start}"]
+        for epochs in (4, 20):
+            mean = seeds[f"scale_{epochs}"].mean()
+            row.append("–" if fixed else f"{mean:.2g}")
+        rows.append([*row, describe_seeds(seeds)])
+    columns = ["NAD", "optimiser", "layer scales", "after 4 epochs", "after 20 epochs"]
+    return format_table([*columns, "test accuracy, %"], rows)
 
 
 def make_position_embeddings() -> str:

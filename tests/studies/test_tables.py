@@ -404,6 +404,21 @@ def test_initial_scales_have_what_was_measured_before_training_and_after(folder)
     assert last == "| 1e-06 | 10 | 0.97 ± 0.10 | – | – | – |"
 
 
+def test_layer_scales_are_measured_where_they_are_trained(folder):
+    columns = "optimiser,scale,fixed,index,seed,train_accuracy,accuracy"
+    rows = [
+        "SGD,1,True,1000,0,1,0.999,1,1",
+        "AdamW,0.000001,False,1000,0,1,0.998,0.03,0.05",
+        "AdamW,0.000001,False,1000,1,0.6,0.5,0.05,0.07",
+    ]
+    path = folder / "anatomy/layer_scale/results.csv"
+    write(path, f"{columns},scale_4,scale_20", *rows)
+    _, _, adamw, sgd = findings.make_layer_scales().splitlines()
+    texts = "99.8, 50.0 (training 60)"
+    assert adamw == f"| 1000 | AdamW | from 10⁻⁶ | 0.04 | 0.06 | {texts} |"
+    assert sgd == "| 1000 | SGD | fixed at 1 | – | – | 99.9 |"
+
+
 def test_blind_spots_are_told_apart_by_optimisers(folder, monkeypatch):
     spots = (("LeNet", "lenet", "", "a"), ("ConvNeXt", "convnext", "scale=1", "b"))
     monkeypatch.setattr(findings, "BLIND_SPOTS", spots)
