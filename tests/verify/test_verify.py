@@ -273,14 +273,6 @@ def test_published_tables_are_results(tmp_path):
     assert nads["lenet"]["first_singular_value"] == pytest.approx(0.00189)
 
 
-def test_runs_of_poison_without_the_column_of_data_are_compared():
-    rows = pd.DataFrame({"architecture": "lenet", "index": [-1, 10]})
-    old = runs.add_coordinates(rows, "poison", {})
-    new = runs.add_coordinates(rows.assign(data=["images", "carriers"]), "poison", {})
-    assert old["coordinates"].tolist() == new["coordinates"].tolist()
-    assert "data carriers, index 10" in old["coordinates"].tolist()
-
-
 def test_of_several_runs_that_with_the_largest_training_set_is_compared(tmp_path):
     for name, samples, accuracies in (("small", 20_000, 4), ("large", 50_000, 2)):
         rows = pd.DataFrame({"architecture": "lenet", "accuracy": [0.5] * accuracies})
