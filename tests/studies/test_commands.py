@@ -18,6 +18,7 @@ COMMANDS = {
     "carriers": (["--indices", "0", "30"], 8),
     "scaled": (["--networks", "lenet", "--targets", "rotation"], 9),
     "layer_scale": ([], 14),
+    "transposed": ([], 12),
     "anatomy": (["--networks", "lenet_strided", "--indices", "1000"], 6),
 }
 """Arguments of each study's command, and the number of networks that it trains."""
@@ -26,6 +27,7 @@ SMALL = {
     "border": {"RESPONSE_NETWORKS": 2},
     "carriers": {"TRAIN_SAMPLES": 40, "EPOCHS": 1},
     "scaled": {"TRAIN_SAMPLES": 40, "EPOCHS": 1},
+    "transposed": {"SEEDS": 2},
     "anatomy": {"KERNEL_SAMPLES": 40, "RESPONSE_NETWORKS": 2},
 }
 """Sizes of studies that their commands do not state."""
