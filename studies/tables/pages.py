@@ -68,6 +68,7 @@ TABLES = {
     "conflicts": estimator.make_conflicts,
     "kept runs": kept.make_runs,
     "steps on a GPU": speed.make_steps,
+    "lanes": speed.make_lanes,
     "scale paper on a GPU": speed.make_forecast,
 }
 """The function that makes each table, by the name in the table's marker."""

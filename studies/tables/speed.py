@@ -14,6 +14,7 @@ from pipeline.grid.forecast import STEPS, read_rate
 from pipeline.report.labels import label
 from pipeline.training.loop import BATCH
 from studies.tables.markdown import format_table
+from studies.tables.numbers import read_run
 
 ENGINES = ("eager", "recorded")
 
@@ -42,6 +43,18 @@ def make_forecast() -> str:
     columns = ["experiment", "networks", "million steps"]
     columns += [f"hours, {engine}" for engine in ENGINES]
     return format_table([*columns, "not counted"], rows)
+
+
+def make_lanes() -> str:
+    """Make the table of networks that share a GPU."""
+    table = read_run("devices/h200_recorded")
+    columns = ["eager", "recorded", "4 lanes", "16 lanes", "4 processes"]
+    rows = []
+    for _, row in table.iterrows():
+        times = [f"{row[column]:.2g}" for column in columns]
+        difference = f"{row['difference']:.0e}" if row["difference"] else "0"
+        rows.append([row["network"], row["precision"], difference, *times])
+    return format_table(["network", "precision", "difference", *columns], rows)
 
 
 def _format(counts: collections.Counter) -> list[str]:

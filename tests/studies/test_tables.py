@@ -631,3 +631,11 @@ def test_directions_made_from_nad_1000_have_their_response_in_per_cent(folder):
     write(folder / "border/lenet/results.csv", columns, *rows)
     first = findings.make_borders().splitlines()[2]
     assert first == "| LeNet | NAD 1000 | 96 | 2.7 | 50.6 (training 75) |"
+
+
+def test_lanes_have_milliseconds_and_the_difference_of_losses(folder):
+    columns = "network,precision,difference,eager,recorded,4 lanes,16 lanes,4 processes"
+    rows = ["lenet,float32,0.00000009,2.26,0.36,0.157,0.119,0.342"]
+    write(folder / "devices/h200_recorded/results.csv", columns, *rows)
+    _, _, lenet = speed.make_lanes().splitlines()
+    assert lenet == "| lenet | float32 | 9e-08 | 2.3 | 0.36 | 0.16 | 0.12 | 0.34 |"
