@@ -1,4 +1,4 @@
-"""Why does ConvNeXt learn its NAD 1000 with AdamW and not with SGD?
+"""What do ConvNeXt's initial layer scales decide?
 
     python -m studies.layer_scale
 
@@ -20,6 +20,18 @@ Added when the first three networks were trained, all as expected:
 - With AdamW and scales fixed at 0.01, NAD 1000 is learned, because AdamW divides each
   gradient by its usual size. SGD does not learn it from 0.01 (`studies.anatomy`).
 
+Written before the runs along directions that ConvNeXt should not learn
+(`studies.controversial`). With SGD it is near chance along all five, and with AdamW it
+learns the two that were tried, those for LeNet and for VGG-11. We expect that it needs
+its blocks for them, too, and that C of an untrained ConvNeXt is nearly that of a
+network without blocks:
+
+- From layer scales of 1, SGD learns all five.
+- With scales fixed at 10⁻⁶, AdamW learns neither of the two.
+- A direction for LeNet that is computed from C at a scale of 1 is not learned from a
+  scale of 1, with SGD or with AdamW (`studies.controversial`, with the architecture
+  {network: convnext, scale: 1.0} in params.yaml).
+
 Writes results.csv, with a row per network, into reports/kept/anatomy/layer_scale/. Its
 columns `scale_1`, `scale_4` and `scale_20` have the root mean square of all layer
 scales after so many epochs.
@@ -39,20 +51,31 @@ from pipeline.experiments.plan import Plan
 from pipeline.nads import load
 from pipeline.networks.convnext import Block
 from pipeline.project.errors import one_sentence
-from studies import anatomy, in_memory
+from studies import anatomy, controversial, in_memory
 
 FOLDER = Path("reports/kept/anatomy/layer_scale")
 
 CASES = [
-    ("AdamW", 1e-6, True, 1000),
-    ("AdamW", 1e-6, False, 1000),
-    ("SGD", 1e-6, False, 1000),
-    ("SGD", 1.0, True, 1000),
-    ("SGD", 1e-6, True, 200),
-    ("SGD", 1e-6, False, 200),
-    ("AdamW", 1e-2, True, 1000),
+    ("AdamW", 1e-6, True, "nad_1000"),
+    ("AdamW", 1e-6, False, "nad_1000"),
+    ("SGD", 1e-6, False, "nad_1000"),
+    ("SGD", 1.0, True, "nad_1000"),
+    ("SGD", 1e-6, True, "nad_200"),
+    ("SGD", 1e-6, False, "nad_200"),
+    ("AdamW", 1e-2, True, "nad_1000"),
+    ("SGD", 1.0, False, "lenet_not_convnext"),
+    ("SGD", 1.0, False, "vgg11_quarter_not_convnext"),
+    ("AdamW", 1e-6, True, "lenet_not_convnext"),
+    ("AdamW", 1e-6, True, "vgg11_quarter_not_convnext"),
+    ("SGD", 1.0, False, "resnet18_quarter_not_convnext"),
+    ("SGD", 1.0, False, "convmixer_not_convnext"),
+    ("SGD", 1.0, False, "lenet_strided_not_convnext"),
+    ("SGD", 1.0, False, "random"),
 ]
-"""Optimiser, initial scale, whether scales are fixed, and NAD index."""
+"""Optimiser, initial scale, whether scales are fixed, and direction."""
+
+NADS = {"nad_1000": 1000, "nad_200": 200}
+"""Index of each direction that is one of ConvNeXt's NADs."""
 
 EPOCHS = (1, 4, 20)
 """The epochs after which the scales are measured."""
@@ -60,14 +83,14 @@ EPOCHS = (1, 4, 20)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Job:
-    """One network to train, along `direction`, (D,), which is NAD `index`."""
+    """One network to train along `v`, (D,), which is called `direction`."""
 
     optimiser: str
     scale: float
     fixed: bool
-    index: int
+    direction: str
     seed: int
-    direction: np.ndarray
+    v: np.ndarray
 
     @property
     def key(self) -> dict[str, Any]:
@@ -76,7 +99,7 @@ class Job:
             "optimiser": self.optimiser,
             "scale": self.scale,
             "fixed": self.fixed,
-            "index": self.index,
+            "direction": self.direction,
             "seed": self.seed,
         }
 
@@ -104,12 +127,20 @@ def train_network(plan: Plan, job: Job) -> dict[str, Any]:
             scales[f"scale_{epochs}"] = float(values.square().mean().sqrt())
 
     variant = anatomy.Variant("convnext", (("scale", job.scale),))
-    experiment, cell = anatomy.find_cell(plan, "convnext", job.seed, job.index)
+    if job.direction in NADS:
+        index = NADS[job.direction]
+        experiment, cell = anatomy.find_cell(plan, "convnext", job.seed, index)
+        name = experiment.name
+    else:
+        experiment = controversial.EXPERIMENT
+        cell = controversial.cell_of("convnext", job.direction, job.seed)
+        name = "controversial"
     outcome, accuracy = in_memory.learn_direction(
         experiment,
         plan,
         cell,
-        job.direction,
+        job.v,
+        name=name,
         specification=variant.specification,
         callback=watch,
         **anatomy.OPTIMISERS[job.optimiser],
@@ -128,12 +159,14 @@ def train_network(plan: Plan, job: Job) -> dict[str, Any]:
 def main() -> None:
     """Train all networks that the table lacks."""
     argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
-    directions = load("convnext").directions.astype(np.float32)
+    nads = load("convnext").directions.astype(np.float32)
+    with np.load(controversial.KEPT / "six_networks/directions.npz") as kept:
+        directions = dict(kept) | {name: nads[index] for name, index in NADS.items()}
     jobs = {}
     for seed, case in itertools.product(anatomy.SEEDS, CASES):
         job = Job(*case, seed, directions[case[-1]])
         jobs[tuple(job.key.values())] = job
-    plan = anatomy.make_plan(["convnext"], (1000, 200))
+    plan = anatomy.make_plan(["convnext"], tuple(NADS.values()))
     in_memory.complete(FOLDER / "results.csv", train_network, jobs, plan)
 
 

@@ -451,14 +451,15 @@ def make_blind_spots() -> str:
 
 
 def make_layer_scales() -> str:
-    """Make the table of ConvNeXt with trained and with fixed layer scales."""
+    """Make the table of ConvNeXt with trained and with fixed layer scales, along its
+    NADs."""
+    table = read_run("anatomy/layer_scale")
+    table["index"] = table["direction"].str.extract(r"^nad_(\d+)$")[0].astype(float)
     keys = ["index", "optimiser", "scale", "fixed"]
     rows = []
-    for (index, optimiser, scale, fixed), seeds in read_run(
-        "anatomy/layer_scale"
-    ).groupby(keys):
+    for (index, optimiser, scale, fixed), seeds in table.groupby(keys):
         start = LAYER_SCALES[scale]
-        row = [str(index), optimiser, f"{'fixed at' if fixed else 'from'} {start}"]
+        row = [f"{index:.0f}", optimiser, f"{'fixed at' if fixed else 'from'} {start}"]
         for epochs in (4, 20):
             mean = seeds[f"scale_{epochs}"].mean()
             row.append("–" if fixed else f"{mean:.2g}")

@@ -405,11 +405,11 @@ def test_initial_scales_have_what_was_measured_before_training_and_after(folder)
 
 
 def test_layer_scales_are_measured_where_they_are_trained(folder):
-    columns = "optimiser,scale,fixed,index,seed,train_accuracy,accuracy"
+    columns = "optimiser,scale,fixed,direction,seed,train_accuracy,accuracy"
     rows = [
-        "SGD,1,True,1000,0,1,0.999,1,1",
-        "AdamW,0.000001,False,1000,0,1,0.998,0.03,0.05",
-        "AdamW,0.000001,False,1000,1,0.6,0.5,0.05,0.07",
+        "SGD,1,True,nad_1000,0,1,0.999,1,1",
+        "AdamW,0.000001,False,nad_1000,0,1,0.998,0.03,0.05",
+        "AdamW,0.000001,False,nad_1000,1,0.6,0.5,0.05,0.07",
     ]
     path = folder / "anatomy/layer_scale/results.csv"
     write(path, f"{columns},scale_4,scale_20", *rows)
