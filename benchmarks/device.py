@@ -10,7 +10,8 @@ rounded to three digits, which the pipeline never uses):
 - eager: milliseconds of a step of 128 samples of one network whose steps run by
   themselves.
 - recorded: the same with recorded steps.
-- N lanes: milliseconds per step, where N recorded networks share the GPU in turns.
+- N lanes: milliseconds per step, where N recorded networks share the GPU in turns;
+  empty if there is no room for them.
 - N processes: milliseconds per step, where N processes share the GPU, each with one
   recorded network.
 - gigabytes: the most memory that one recorded network takes.
@@ -190,6 +191,15 @@ def in_processes(
     return 1 / sum(speeds)
 
 
+def has_room(count: int, size: int, device: torch.device) -> bool:
+    """Whether the device has room for so many networks of `size` bytes."""
+    if device.type != "cuda":
+        return True
+    torch.cuda.empty_cache()
+    free, _ = torch.cuda.mem_get_info(device)
+    return count * size < lanes.MEMORY_FRACTION * free
+
+
 def measure(
     name: str, precision: str, device: torch.device, steps: int
 ) -> dict[str, Any]:
@@ -197,15 +207,20 @@ def measure(
     row = {"network": name, "precision": precision}
     row["difference"] = difference(name, precision, device)
     row["eager"] = milliseconds(name, precision, device, steps, recorded=False)
+    size = 0
     if device.type == "cuda":
+        torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats(device)
     row["recorded"] = milliseconds(name, precision, device, steps)
     if device.type == "cuda":
         row["gigabytes"] = torch.cuda.max_memory_allocated(device) / 1e9
+        # More than is allocated: a graph keeps what it has reserved.
+        size = torch.cuda.max_memory_reserved(device)
     for count in LANES:
-        row[f"{count} lanes"] = milliseconds(
-            name, precision, device, steps, count=count
-        )
+        if has_room(count, size, device):
+            row[f"{count} lanes"] = milliseconds(
+                name, precision, device, steps, count=count
+            )
     for count in PROCESSES:
         row[f"{count} processes"] = in_processes(name, precision, device, steps, count)
     return row

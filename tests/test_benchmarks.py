@@ -161,6 +161,13 @@ def test_a_step_is_timed_after_it_was_recorded_and_divided_by_the_networks(monke
         assert device.difference("mlp", "float32", accelerator.DEVICE) < 1e-4
 
 
+def test_networks_take_turns_only_if_a_gpu_has_room_for_them(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (100, 140))
+    gpu = torch.device("cuda")
+    assert device.has_room(4, 10, gpu)
+    assert not device.has_room(8, 10, gpu)
+
+
 @pytest.mark.slow
 def test_the_walk_writes_a_line_for_each_network(tmp_path):
     """On the CPU, on which steps are not recorded."""
