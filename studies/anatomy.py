@@ -15,14 +15,15 @@ network are compared with each accuracy:
   if the labels are no better than random ones. It says how much a step of *training*
   depends on the direction.
 
-results.csv has a row per network, and response.csv one per variant and direction.
-anatomy.png shows both along NAD 1000.
+results.csv has a row per network, and response.csv one per variant and direction. The
+command adds the rows that they lack. anatomy.png shows both along NAD 1000.
 """
 
 import argparse
 import dataclasses
+import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,6 @@ import pandas as pd
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from tqdm import tqdm
 
 from pipeline import config, experiments, networks
 from pipeline.experiments.experiment import Cell, Experiment
@@ -132,6 +132,24 @@ class Variant:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class Untrained:
+    """A variant to measure before training along `v`, (D,), which is NAD `index`."""
+
+    variant: Variant
+    index: int
+    v: np.ndarray
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """The columns of its row that identify it."""
+        return {
+            "network": self.variant.architecture,
+            "variant": self.variant.text,
+            "index": self.index,
+        }
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Job:
     """One network to train: on D(v) along `direction`, (D,), which is NAD `index`."""
 
@@ -212,6 +230,7 @@ def train_variant(plan: Plan, job: Job) -> dict[str, Any]:
     }
 
 
+@functools.lru_cache(1)
 def untrained_nads(variant: Variant, count: int) -> NADs:
     """NADs of a variant, estimated from `count` untrained networks."""
     specification = variant.specification
@@ -257,28 +276,16 @@ def alignment(variant: Variant, v: np.ndarray, seed: int) -> float:
     return float(squares) / trace
 
 
-def measure_untrained(
-    chosen: list[Variant], directions: dict[str, np.ndarray], indices: Sequence[int]
-) -> pd.DataFrame:
-    """The response and the alignment of every variant along NAD 0 of its architecture,
-    and along the NADs `indices`."""
-    rows = []
-    for variant in tqdm(chosen, "untrained", disable=None):
-        nads = untrained_nads(variant, RESPONSE_NETWORKS)
-        for index in (0, *sorted(indices)):
-            v = directions[variant.architecture][index]
-            kernel = [alignment(variant, v, seed) for seed in range(KERNEL_NETWORKS)]
-            rows.append(
-                {
-                    "network": variant.architecture,
-                    "variant": variant.text,
-                    "index": index,
-                    "response": energy(nads, v) ** 0.5,
-                    "alignment": np.mean(kernel),
-                    "alignment_std": np.std(kernel, ddof=1),
-                }
-            )
-    return pd.DataFrame(rows)
+def measure_untrained(_: None, job: Untrained) -> dict[str, Any]:
+    """Measure the response and the alignment along a direction; runs in a worker."""
+    variant = job.variant
+    nads = untrained_nads(variant, RESPONSE_NETWORKS)
+    kernel = [alignment(variant, job.v, seed) for seed in range(KERNEL_NETWORKS)]
+    return job.key | {
+        "response": energy(nads, job.v) ** 0.5,
+        "alignment": np.mean(kernel),
+        "alignment_std": np.std(kernel, ddof=1),
+    }
 
 
 def make_plan(architectures: list[str], indices: Sequence[int]) -> Plan:
@@ -363,6 +370,18 @@ def make_figure(results: pd.DataFrame, untrained: pd.DataFrame) -> Figure:
     return style.finish(figure, title, caption)
 
 
+def complete(
+    path: Path, function: Callable, jobs: Mapping[tuple, Any], context: Any = None
+) -> pd.DataFrame:
+    """Complete a table as `in_memory.complete` does, and sort its rows."""
+    table = in_memory.complete(path, function, jobs, context)
+    # A column of empty texts only is read as numbers.
+    table = table.astype({"variant": object}).fillna({"variant": ""})
+    table = table.sort_values([*next(iter(jobs.values())).key])
+    table.to_csv(path, index=False)
+    return table
+
+
 def main() -> None:
     """Measure untrained networks, train the others, and write both tables as they
     come."""
@@ -385,9 +404,11 @@ def main() -> None:
             else untrained_nads(base, 2 * RESPONSE_NETWORKS)
         )
         directions[name] = nads.directions.astype(np.float32)
-    asked.out.mkdir(parents=True, exist_ok=True)
-    untrained = measure_untrained(chosen, directions, asked.indices)
-    untrained.to_csv(asked.out / "response.csv", index=False, float_format="%.5g")
+    to_measure = {}
+    for variant, index in itertools.product(chosen, (0, *asked.indices)):
+        job = Untrained(variant, index, directions[variant.architecture][index])
+        to_measure[tuple(job.key.values())] = job
+    untrained = complete(asked.out / "response.csv", measure_untrained, to_measure)
     jobs = {}
     for seed, index, variant in itertools.product(SEEDS, asked.indices, chosen):
         direction = directions[variant.architecture][index]
@@ -396,12 +417,7 @@ def main() -> None:
                 job = Job(variant, optimiser, index, seed, direction)
                 jobs[tuple(job.key.values())] = job
     plan = make_plan(asked.networks, asked.indices)
-    path = asked.out / "results.csv"
-    table = in_memory.complete(path, train_variant, jobs, plan)
-    # A column of empty texts only is read as numbers.
-    table = table.astype({"variant": object}).fillna({"variant": ""})
-    table = table.sort_values([*table.columns[:5]])
-    table.to_csv(path, index=False)
+    table = complete(asked.out / "results.csv", train_variant, jobs, plan)
     style.save(make_figure(table, untrained), asked.out, "anatomy")
 
 
