@@ -324,7 +324,10 @@ def train_all(
     }
     directions = Directions(folder / "directions.npz", damping)
     places, own_nads = work(pairs_of(names), nads, directions, controls)
-    own_nads.to_csv(folder / "own_nads.csv", index=False)
+    path = folder / "own_nads.csv"
+    if path.exists():
+        own_nads = pd.concat([pd.read_csv(path), own_nads]).drop_duplicates()
+    own_nads.to_csv(path, index=False)
     jobs = {}
     for seed, (network, direction) in itertools.product(range(seeds), places):
         v = directions.vectors[direction]

@@ -178,9 +178,13 @@ def test_controversial_trains_pairs_and_draws_them(
     table = pd.read_csv(tmp_path / "results.csv")
     assert len(table) == 4
     assert not (tmp_path / "pairs.png").exists()
+    (tmp_path / "own_nads.csv").write_text("network,direction,own_nad\nlenet,v,n_1\n")
     monkeypatch.setattr(controversial, "train_cell", None)
     controversial.main()
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "results.csv"), table)
+    assert pd.read_csv(tmp_path / "own_nads.csv").to_numpy().tolist() == [
+        ["lenet", "v", "n_1"]
+    ]
     monkeypatch.setattr("sys.argv", ["", *arguments, "--draw"])
     controversial.main()
     assert (tmp_path / "pairs.png").exists()
