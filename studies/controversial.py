@@ -14,9 +14,10 @@ are the same for all networks, the first NAD of the other network, and for each 
 controversial directions v the network's own NAD whose eigenvalue is nearest to vᵀCv.
 `--pairs-only` leaves them out.
 
-The covariances are those of data/nads. A network that data/nads lacks has the
-covariance that is installed with the package or, if there is none, an estimate that is
-made here and kept in the folder.
+The networks are architectures of params.yaml, yours too. The covariances are those of
+data/nads. A network that data/nads lacks has the covariance that is installed with the
+package or, if there is none for its arguments, an estimate that is made here and kept
+in the folder.
 
 The folder holds:
 
@@ -140,7 +141,9 @@ def nads_of(name: str, specification: networks.Specification, folder: Path) -> N
     if of_stage.exists():
         print(f"{name}: NADs of {of_stage}")
         return NADs.load(of_stage)
-    if installed.exists():
+    if installed.exists() and specification == networks.specification(
+        {"network": name}
+    ):
         print(f"{name}: installed NADs, {installed.name}")
         return load(name)
     if not estimated.exists():
@@ -499,7 +502,14 @@ def draw(folder: Path, names: Sequence[str]) -> None:
 def main() -> None:
     """Train, or draw what is trained."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS)
+    architectures = config.read()["architectures"]
+    parser.add_argument(
+        "--networks",
+        nargs="+",
+        choices=architectures,
+        default=NETWORKS,
+        help="architectures of params.yaml, the cheapest training first",
+    )
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--scale", choices=config.read()["scales"], default="overnight")
     parser.add_argument("--out", type=Path, help="by default a folder of reports/kept")
@@ -509,7 +519,7 @@ def main() -> None:
         "--draw", action="store_true", help="draw the figures, train nothing"
     )
     asked = parser.parse_args()
-    names = [name for name in NETWORKS if name in asked.networks]
+    names = asked.networks
     folder = asked.out or KEPT / asked.scale
     if asked.draw:
         draw(folder, names)

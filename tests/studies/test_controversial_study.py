@@ -140,6 +140,13 @@ def test_nads_of_the_stage_come_before_installed_ones(small, tmp_path):
     assert found.networks == load("convnext").networks
 
 
+def test_installed_nads_are_of_the_default_arguments(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "UNTRAINED", 2)
+    given = small.members["convnext"].specification
+    found = study.nads_of("convnext", given | {"scale": 1.0}, tmp_path)
+    assert found.networks == 2
+
+
 def test_a_network_without_nads_has_them_estimated_once(small, tmp_path, monkeypatch):
     monkeypatch.setattr(study, "UNTRAINED", 2)
     specification = (
