@@ -130,6 +130,11 @@ class Variant:
         }
         return ", ".join(f"{name}={value}" for name, value in values.items())
 
+    @property
+    def key(self) -> dict[str, str]:
+        """The columns of a row that identify it."""
+        return {"network": self.architecture, "variant": self.text}
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Untrained:
@@ -142,11 +147,7 @@ class Untrained:
     @property
     def key(self) -> dict[str, Any]:
         """The columns of its row that identify it."""
-        return {
-            "network": self.variant.architecture,
-            "variant": self.variant.text,
-            "index": self.index,
-        }
+        return self.variant.key | {"index": self.index}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -162,13 +163,8 @@ class Job:
     @property
     def key(self) -> dict[str, Any]:
         """The columns of its row that identify it."""
-        return {
-            "network": self.variant.architecture,
-            "variant": self.variant.text,
-            "optimiser": self.optimiser,
-            "index": self.index,
-            "seed": self.seed,
-        }
+        rest = {"optimiser": self.optimiser, "index": self.index, "seed": self.seed}
+        return self.variant.key | rest
 
 
 def optimisers(architecture: str) -> dict[str, dict[str, Any]]:
