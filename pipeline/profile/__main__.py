@@ -36,6 +36,7 @@ from pipeline.nads.estimator import NADsPlan
 from pipeline.networks import Shape, Specification, own
 from pipeline.networks.dry_run import dry_run
 from pipeline.profile import checkpoint, page, plan, work
+from pipeline.profile.idle import find_idle_weights
 from pipeline.project import command
 from pipeline.project.errors import InputError, notice, one_sentence, prefix_errors
 from pipeline.report.labels import label
@@ -146,6 +147,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     steps = plan.EPOCHS * sizes.samples // BATCH
     for specification in architectures.values():
         notices += dry_run(specification, shape, 2, steps)
+        notices += find_idle_weights(specification, shape)
     notices = list(dict.fromkeys(notices))
     for text in notices:
         notice(text)
