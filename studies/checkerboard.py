@@ -34,7 +34,6 @@ from pipeline.experiments.plan import Plan
 from pipeline.nads import load
 from pipeline.project import artifacts
 from pipeline.project.errors import one_sentence
-from pipeline.training import loop
 from studies import in_memory
 from studies.alignment import measure_alignment
 
@@ -82,17 +81,11 @@ def train_network(plan: Plan, job: tuple[str, Cell]) -> dict[str, Any]:
     name, cell = job
     experiment = experiments.find("flip")
     images = artifacts.read_images()
+    change = IMAGES[name]
+    outcome, accuracy = in_memory.learn_images(experiment, plan, cell, images, change)
     noise = experiment.draw_base_noise(plan, cell["seed"], images)
+    x = experiment.pictures("test", noise)
     nads = load(NADS[cell["architecture"]])
-    tensors = {}
-    for split in ("train", "test"):
-        x = IMAGES[name](experiment.pictures(split, noise))
-        tensors[split] = x, experiment.classes(split, noise)
-    outputs = len(images["classes"])
-    network, outcome, _ = in_memory.train(
-        experiment, plan, cell, *tensors["train"], outputs
-    )
-    x, y = tensors["test"]
     training = plan.members[cell["architecture"]].training
     return {
         "network": cell["architecture"],
@@ -100,10 +93,10 @@ def train_network(plan: Plan, job: tuple[str, Cell]) -> dict[str, Any]:
         "seed": cell["seed"],
         "train_samples": plan.train_samples,
         "epochs": training.epochs,
-        "plain_alignment": measure_alignment(experiment.pictures("test", noise), nads),
-        "alignment": measure_alignment(x, nads),
+        "plain_alignment": measure_alignment(x, nads),
+        "alignment": measure_alignment(change(x), nads),
         "train_accuracy": outcome.accuracy,
-        "accuracy": loop.accuracy(network, loop.channels_last(x, "cpu"), y),
+        "accuracy": accuracy,
     }
 
 

@@ -89,6 +89,34 @@ def learn_direction(
     return outcome, loop.accuracy(network, loop.channels_last(x, "cpu"), y)
 
 
+def learn_images(
+    experiment: Experiment,
+    plan: Plan,
+    cell: Cell,
+    images: dict[str, Any],
+    change: Callable[[torch.Tensor], torch.Tensor],
+) -> tuple[loop.Outcome, float]:
+    """Train a cell's network on changed images and test it on such images.
+
+    Args:
+        experiment: `flip`, or an experiment that has pictures and classes as it has.
+        plan: Its plan.
+        cell: The cell.
+        images: The image set, as `artifacts.read_images` reads it.
+        change: Takes images (N, C, H, W) and returns as many.
+
+    Returns:
+        The course of the training, and the test accuracy.
+    """
+    noise = experiment.draw_base_noise(plan, cell["seed"], images)
+    x = change(experiment.pictures("train", noise))
+    y = experiment.classes("train", noise)
+    network, outcome, _ = train(experiment, plan, cell, x, y, len(images["classes"]))
+    x = change(experiment.pictures("test", noise))
+    y = experiment.classes("test", noise)
+    return outcome, loop.accuracy(network, loop.channels_last(x, "cpu"), y)
+
+
 def collect(function: Callable, jobs: list[Any], context: Any) -> list[dict[str, Any]]:
     """Collect the rows that workers make of jobs.
 

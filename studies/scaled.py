@@ -32,7 +32,7 @@ from pipeline.experiments.plan import Plan
 from pipeline.nads import NADs, load
 from pipeline.project import artifacts
 from pipeline.project.errors import one_sentence
-from pipeline.training import loop, maps, seeds
+from pipeline.training import maps, seeds
 from pipeline.training.fourier import cosines
 from studies import in_memory
 from studies.checkerboard import make_plan
@@ -134,16 +134,9 @@ def train_network(plan: Plan, job: tuple[str, str, Cell]) -> dict[str, Any]:
     x = experiment.pictures("train", noise)
     rng = seeds.stream(cell["seed"], "scaled")
     matrix = make_matrix(x, load("lenet"), target, scale, rng)
-    network, outcome, _ = in_memory.train(
-        experiment,
-        plan,
-        cell,
-        multiply(x, matrix),
-        experiment.classes("train", noise),
-        len(images["classes"]),
+    outcome, accuracy = in_memory.learn_images(
+        experiment, plan, cell, images, lambda x: multiply(x, matrix)
     )
-    x = multiply(experiment.pictures("test", noise), matrix)
-    y = experiment.classes("test", noise)
     return {
         "network": cell["architecture"],
         "target": target,
@@ -151,7 +144,7 @@ def train_network(plan: Plan, job: tuple[str, str, Cell]) -> dict[str, Any]:
         "seed": cell["seed"],
         "train_samples": plan.train_samples,
         "train_accuracy": outcome.accuracy,
-        "accuracy": loop.accuracy(network, loop.channels_last(x, "cpu"), y),
+        "accuracy": accuracy,
     }
 
 
