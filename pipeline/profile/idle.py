@@ -5,6 +5,7 @@ from torch import nn
 
 from pipeline import networks
 from pipeline.networks import Shape, Specification, custom
+from pipeline.report.labels import label
 
 SMALL = 1e-3
 """Effect below which weights are idle, relative to the largest effect. Of the built-in
@@ -13,37 +14,45 @@ networks only ConvNeXt, with its layer scale of 10⁻⁶, has such weights: 92 %
 SHARE = 0.5
 """Share of idle weights from which a notice says so."""
 
-SAMPLES = 8
+PASSES = 4  # more than one, because a pass may skip blocks or experts
+SAMPLES = 16
 
 
 def idle_share(network: nn.Module, shape: Shape) -> float:
     """Compute the share of the weights that are idle.
 
-    The effect of a tensor W of weights is ‖W‖·‖∂f/∂W‖, where f is the sum of the
-    outputs at some noise images: to first order, how much the output changes if W
-    changes by as much as its own size. Biases are left out, because they may start at
-    zero, and so are frozen weights.
+    The effect of a tensor W of weights is ‖W‖·‖∂f/∂W‖. To first order, it is the change
+    of f if W changes by as much as its own size. f is a random contrast between the
+    outputs at some noise images: what biases or batch norms make alike in all images
+    has no part in it. Of several passes the largest effect counts.
 
     Args:
-        network: An untrained network.
+        network: An untrained network. It gets the gradients of the last pass.
         shape: (C, H, W) of one input.
 
     Returns:
-        A number from 0 to 1; 0 if the output does not depend on any weight.
+        A number from 0 to 1; 0 if the output does not depend on any weight. Frozen
+        weights and biases are left out.
     """
     weights = [
         weight
-        for weight in network.parameters()
+        for weight in network.train().parameters()
         if weight.dim() > 1 and weight.requires_grad
     ]
     if not weights:
         return 0.0
-    output = network(custom.noise(SAMPLES, shape)).sum()
-    gradients = torch.autograd.grad(output, weights, allow_unused=True)
     effects = torch.zeros(len(weights))
-    for position, (weight, gradient) in enumerate(zip(weights, gradients, strict=True)):
-        if gradient is not None:
-            effects[position] = weight.detach().norm() * gradient.norm()
+    for seed in range(PASSES):
+        network.zero_grad()
+        output = custom.run(network, custom.noise(SAMPLES, shape, seed), seed=seed)
+        generator = torch.Generator().manual_seed(seed)
+        contrast = torch.randn(output.shape, generator=generator)
+        contrast -= contrast.mean(0)
+        (contrast * output).sum().backward()
+        for position, weight in enumerate(weights):
+            if weight.grad is not None:
+                effect = weight.detach().norm() * weight.grad.norm()
+                effects[position] = max(effects[position], effect)
     sizes = torch.tensor([weight.numel() for weight in weights])
     return float(sizes[effects < SMALL * effects.max()].sum() / sizes.sum())
 
@@ -54,14 +63,19 @@ def find_idle_weights(specification: Specification, shape: Shape) -> list[str]:
     Args:
         specification: The network.
         shape: (C, H, W) of one input.
+
+    Raises:
+        InputError: If the network does not run, or has no gradient.
     """
-    network = networks.build(specification, shape[0], 1, 0)
-    share = idle_share(network.train(), shape)
+    name = label(specification, shape)
+    with custom.prefix_all_errors(name):
+        network = networks.build(specification, shape[0], 1, 0)
+        share = idle_share(network, shape)
     if share < SHARE:
         return []
     return [
-        f"{share:.0%} of the weights of {specification['network']} hardly affect its "
-        "output before training, for example because its blocks start with a small "
-        "layer scale; the NADs are those of the rest of the network, and with AdamW it "
-        "may learn more (docs/profile.md)"
+        f"{name}: before training, {share:.0%} of the weights hardly affect the "
+        "output, for example because blocks start with a small layer scale or a last "
+        "layer of zeros; the NADs are those of the rest of the network, and the "
+        "trained network may use more (docs/profile.md)"
     ]
