@@ -11,7 +11,7 @@ rounded to three digits, which the pipeline never uses):
   themselves.
 - recorded: the same with recorded steps.
 - N lanes: milliseconds per step, where N recorded networks share the GPU in turns;
-  empty if there is no room for them.
+  left out if there is no room for them.
 - N processes: milliseconds per step, where N processes share the GPU, each with one
   recorded network.
 - gigabytes: the most memory that one recorded network takes.

@@ -137,12 +137,13 @@ class Variant:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Untrained:
-    """A variant to measure before training along `v`, (D,), which is NAD `index`."""
+class Measurement:
+    """A variant to measure before training along `direction`, (D,), which is NAD
+    `index`."""
 
     variant: Variant
     index: int
-    v: np.ndarray
+    direction: np.ndarray
 
     @property
     def key(self) -> dict[str, Any]:
@@ -272,13 +273,15 @@ def alignment(variant: Variant, v: np.ndarray, seed: int) -> float:
     return float(squares) / trace
 
 
-def measure_untrained(_: None, job: Untrained) -> dict[str, Any]:
+def measure_untrained(_: None, job: Measurement) -> dict[str, Any]:
     """Measure the response and the alignment along a direction; runs in a worker."""
     variant = job.variant
     nads = untrained_nads(variant, RESPONSE_NETWORKS)
-    kernel = [alignment(variant, job.v, seed) for seed in range(KERNEL_NETWORKS)]
+    kernel = [
+        alignment(variant, job.direction, seed) for seed in range(KERNEL_NETWORKS)
+    ]
     return job.key | {
-        "response": energy(nads, job.v) ** 0.5,
+        "response": energy(nads, job.direction) ** 0.5,
         "alignment": np.mean(kernel),
         "alignment_std": np.std(kernel, ddof=1),
     }
@@ -400,11 +403,6 @@ def main() -> None:
             else untrained_nads(base, 2 * RESPONSE_NETWORKS)
         )
         directions[name] = nads.directions.astype(np.float32)
-    to_measure = {}
-    for variant, index in itertools.product(chosen, (0, *asked.indices)):
-        job = Untrained(variant, index, directions[variant.architecture][index])
-        to_measure[tuple(job.key.values())] = job
-    untrained = complete(asked.out / "response.csv", measure_untrained, to_measure)
     jobs = {}
     for seed, index, variant in itertools.product(SEEDS, asked.indices, chosen):
         direction = directions[variant.architecture][index]
@@ -412,6 +410,13 @@ def main() -> None:
             if optimiser in asked.optimisers:
                 job = Job(variant, optimiser, index, seed, direction)
                 jobs[tuple(job.key.values())] = job
+    if not jobs:
+        parser.error("none of the networks is trained with any of these optimisers")
+    to_measure = {}
+    for variant, index in itertools.product(chosen, (0, *asked.indices)):
+        job = Measurement(variant, index, directions[variant.architecture][index])
+        to_measure[tuple(job.key.values())] = job
+    untrained = complete(asked.out / "response.csv", measure_untrained, to_measure)
     plan = make_plan(asked.networks, asked.indices)
     table = complete(asked.out / "results.csv", train_variant, jobs, plan)
     style.save(make_figure(table, untrained), asked.out, "anatomy")

@@ -14,10 +14,9 @@ are the same for all networks, the first NAD of the other network, and for each 
 controversial directions v the network's own NAD whose eigenvalue is nearest to vᵀCv.
 `--pairs-only` leaves them out.
 
-The networks are architectures of params.yaml, yours too. The covariances are those of
-data/nads. A network that data/nads lacks has the covariance that is installed with the
-package or, if there is none for its arguments, an estimate that is made here and kept
-in the folder.
+The networks are architectures of params.yaml with the papers' input, yours too. The
+covariances are those that are installed with the package. A network for whose arguments
+there is none has an estimate that is made here and kept in the folder.
 
 The folder holds:
 
@@ -28,6 +27,8 @@ The folder holds:
 - directions.npz, with the directions by name, and the `damping` δ with which they were
   made. Directions in it are not computed again, and not used with another δ.
 - own_nads.csv, with the name of each network's own NAD for each direction.
+- architectures.json, with the networks by name. A network with other arguments needs
+  another name or another folder.
 
 `--draw` draws the folder's networks: each pair of up to three in pairs.png, three or
 more in matrix.png.
@@ -36,6 +37,7 @@ more in matrix.png.
 import argparse
 import dataclasses
 import itertools
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,8 +54,9 @@ from pipeline.experiments.experiment import SHAPE, Cell
 from pipeline.experiments.plan import Plan
 from pipeline.nads import NADs, controversial, load
 from pipeline.nads.named import FOLDER as NAMED
+from pipeline.networks.dry_run import dry_run
 from pipeline.project import artifacts
-from pipeline.project.errors import InputError, one_sentence
+from pipeline.project.errors import InputError, notice, one_sentence
 from pipeline.report import style
 from pipeline.report.labels import label
 from pipeline.report.run import average_percent, explain_unfitted
@@ -134,16 +137,10 @@ def make_plan(names: Sequence[str], scale: str) -> Plan:
 
 
 def nads_of(name: str, specification: networks.Specification, folder: Path) -> NADs:
-    """A network's NADs: of data/nads, installed, or estimated and kept in `folder`."""
-    of_stage = artifacts.NADS / f"{name}.npz"
+    """A network's NADs: installed, or estimated and kept in `folder`."""
     installed = NAMED / f"{name}.npz"
     estimated = folder / f"nads-{name}.npz"
-    if of_stage.exists():
-        print(f"{name}: NADs of {of_stage}")
-        return NADs.load(of_stage)
-    if installed.exists() and specification == networks.specification(
-        {"network": name}
-    ):
+    if installed.exists() and specification == {"network": networks.NETWORKS.get(name)}:
         print(f"{name}: installed NADs, {installed.name}")
         return load(name)
     if not estimated.exists():
@@ -151,6 +148,33 @@ def nads_of(name: str, specification: networks.Specification, folder: Path) -> N
         nads.save(estimated)
     print(f"{name}: NADs estimated here, {estimated}")
     return NADs.load(estimated)
+
+
+def check_networks(plan: Plan, folder: Path) -> None:
+    """Try the networks of a plan, and write their arguments into the folder.
+
+    Args:
+        plan: Of `make_plan`. A network that needs PyTorch's default memory format gets
+            it.
+        folder: An existing folder.
+
+    Raises:
+        InputError: A network does not run, or the folder has one of the same name with
+            other arguments.
+    """
+    path = folder / "architectures.json"
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    for name, member in plan.members.items():
+        for text in dry_run(member.specification, INPUT, 2):
+            notice(text)
+        if kept.setdefault(name, member.specification) != member.specification:
+            raise InputError(
+                f"the network {name} of {folder} has other arguments; give yours "
+                "another name in params.yaml, or name another folder with --out",
+                "conflict",
+                name=name,
+            )
+    artifacts.write_json(path, kept)
 
 
 def nearest_nad(nads: NADs, v: np.ndarray) -> int:
@@ -322,6 +346,7 @@ def train_all(
 ) -> pd.DataFrame:
     """Train all networks that results.csv in `folder` lacks, seed by seed; returns the
     table."""
+    check_networks(plan, folder)
     nads = {
         name: nads_of(name, plan.members[name].specification, folder) for name in names
     }
@@ -329,7 +354,8 @@ def train_all(
     places, own_nads = work(pairs_of(names), nads, directions, controls)
     path = folder / "own_nads.csv"
     if path.exists():
-        own_nads = pd.concat([pd.read_csv(path), own_nads]).drop_duplicates()
+        own_nads = pd.concat([pd.read_csv(path), own_nads])
+        own_nads = own_nads.drop_duplicates(["network", "direction"], keep="last")
     own_nads.to_csv(path, index=False)
     jobs = {}
     for seed, (network, direction) in itertools.product(range(seeds), places):
@@ -485,12 +511,20 @@ def matrix_figure(table: pd.DataFrame, names: Sequence[str]) -> Figure:
     )
 
 
-def draw(folder: Path, names: Sequence[str]) -> None:
-    """Draw figures of the networks `names` from `folder`: pairs.png of at most three,
-    matrix.png of at least three."""
+def draw(folder: Path, names: Sequence[str] | None) -> None:
+    """Draw figures of networks from `folder`: pairs.png of at most three, matrix.png of
+    at least three.
+
+    Args:
+        folder: Where the tables are.
+        names: The networks; None for all that are trained.
+    """
     table = pd.read_csv(folder / "results.csv")
     own_nads = pd.read_csv(folder / "own_nads.csv")
-    names = [name for name in names if name in set(table["network"])]
+    trained = set(table["network"])
+    if names is None:
+        names = [*NETWORKS, *sorted(trained.difference(NETWORKS))]
+    names = [name for name in names if name in trained]
     if len(names) <= 3:
         with np.load(folder / "directions.npz") as vectors:
             figure = pairs_figure(table, own_nads, vectors, names)
@@ -506,8 +540,7 @@ def main() -> None:
     parser.add_argument(
         "--networks",
         nargs="+",
-        choices=architectures,
-        default=NETWORKS,
+        choices=[name for name, given in architectures.items() if "input" not in given],
         help="architectures of params.yaml, the cheapest training first",
     )
     parser.add_argument("--seeds", type=int, default=2)
@@ -519,11 +552,11 @@ def main() -> None:
         "--draw", action="store_true", help="draw the figures, train nothing"
     )
     asked = parser.parse_args()
-    names = asked.networks
     folder = asked.out or KEPT / asked.scale
     if asked.draw:
-        draw(folder, names)
+        draw(folder, asked.networks)
         return
+    names = list(dict.fromkeys(asked.networks or NETWORKS))
     folder.mkdir(parents=True, exist_ok=True)
     train_all(
         make_plan(names, asked.scale),

@@ -29,6 +29,7 @@ SMALL = {
     "scaled": {"TRAIN_SAMPLES": 40, "EPOCHS": 1},
     "transposed": {"SEEDS": 2},
     "anatomy": {"KERNEL_SAMPLES": 40, "RESPONSE_NETWORKS": 2},
+    "layer_scale": {"RESPONSE_NETWORKS": 2},
 }
 """Sizes of studies that their commands do not state."""
 
@@ -85,8 +86,9 @@ def test_a_command_trains_each_network_once(run, tmp_path, name, monkeypatch):
     def refuse(*_):
         raise AssertionError("a network is trained again")
 
-    train = "train_variant" if name == "anatomy" else "train_network"
-    monkeypatch.setattr(study, train, refuse)
+    for function in ("train_variant", "train_network", "measure_untrained"):
+        if hasattr(study, function):
+            monkeypatch.setattr(study, function, refuse)
     run(name, *arguments)
     again = pd.read_csv(tmp_path / "results.csv")
     pd.testing.assert_frame_equal(again, table)
@@ -171,20 +173,21 @@ def test_controversial_trains_pairs_and_draws_them(
         return make_small(make_plan(names, scale))
 
     monkeypatch.setattr(controversial, "make_plan", plan_few_samples)
-    monkeypatch.setattr(controversial.artifacts, "NADS", tmp_path)
     arguments = ["--networks", "lenet", "convnext", "--out", str(tmp_path)]
     monkeypatch.setattr("sys.argv", ["", *arguments, "--pairs-only", "--seeds", "1"])
     controversial.main()
     table = pd.read_csv(tmp_path / "results.csv")
     assert len(table) == 4
     assert not (tmp_path / "pairs.png").exists()
-    (tmp_path / "own_nads.csv").write_text("network,direction,own_nad\nlenet,v,n_1\n")
+    made = pd.DataFrame(
+        [["lenet", "v", "n_1"], ["lenet", "w", "n_2"]],
+        columns=["network", "direction", "own_nad"],
+    )
+    made.to_csv(tmp_path / "own_nads.csv", index=False)
     monkeypatch.setattr(controversial, "train_cell", None)
     controversial.main()
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "results.csv"), table)
-    assert pd.read_csv(tmp_path / "own_nads.csv").to_numpy().tolist() == [
-        ["lenet", "v", "n_1"]
-    ]
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "own_nads.csv"), made)
     monkeypatch.setattr("sys.argv", ["", *arguments, "--draw"])
     controversial.main()
     assert (tmp_path / "pairs.png").exists()

@@ -45,7 +45,6 @@ def test_all_networks_are_planned_alike():
 @pytest.fixture
 def small(in_this_process, tmp_path, monkeypatch):
     """A plan of two networks, on few samples, with the installed NADs."""
-    monkeypatch.setattr(study.artifacts, "NADS", tmp_path / "nads")
     plan = study.make_plan(NAMES, "smoke")
     return dataclasses.replace(plan, train_samples=128, test_samples=64)
 
@@ -129,22 +128,24 @@ def test_directions_of_another_damping_are_refused(tmp_path):
         study.Directions(path, 1.0)
 
 
-def test_nads_of_the_stage_come_before_installed_ones(small, tmp_path):
-    (tmp_path / "nads").mkdir()
-    own = imported(np.eye(1024), (1, 32, 32))
-    own.save(tmp_path / "nads/lenet.npz")
-    specifications = {name: small.members[name].specification for name in NAMES}
-    found = study.nads_of("lenet", specifications["lenet"], tmp_path)
-    np.testing.assert_array_equal(found.directions, np.eye(1024))
-    found = study.nads_of("convnext", specifications["convnext"], tmp_path)
-    assert found.networks == load("convnext").networks
-
-
 def test_installed_nads_are_of_the_default_arguments(small, tmp_path, monkeypatch):
     monkeypatch.setattr(study, "UNTRAINED", 2)
     given = small.members["convnext"].specification
+    found = study.nads_of("convnext", given, tmp_path)
+    assert found.networks == load("convnext").networks
     found = study.nads_of("convnext", given | {"scale": 1.0}, tmp_path)
     assert found.networks == 2
+
+
+def test_a_folder_does_not_mix_networks_of_one_name(small, tmp_path):
+    study.check_networks(small, tmp_path)
+    study.check_networks(small, tmp_path)
+    member = small.members["convnext"]
+    other = member.specification | {"scale": 1.0}
+    changed = dataclasses.replace(member, specification=other)
+    plan = dataclasses.replace(small, members={"convnext": changed})
+    with refused("conflict", name="convnext"):
+        study.check_networks(plan, tmp_path)
 
 
 def test_a_network_without_nads_has_them_estimated_once(small, tmp_path, monkeypatch):
