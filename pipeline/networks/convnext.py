@@ -27,7 +27,7 @@ class Block(nn.Module):
         self.mlp = nn.Sequential(
             nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)
         )
-        self.scale = nn.Parameter(torch.full((width,), scale))
+        self.scale = nn.Parameter(torch.full((width,), float(scale)))
 
     def forward(self, x):
         y = self.mlp(self.norm(self.depthwise(x).permute(0, 2, 3, 1)))
