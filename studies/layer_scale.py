@@ -34,7 +34,8 @@ network without blocks:
 
 Writes results.csv, with a row per network, into reports/kept/anatomy/layer_scale/. Its
 columns `scale_1`, `scale_4` and `scale_20` have the root mean square of all layer
-scales after so many epochs.
+scales after so many epochs. response.csv has the untrained response √(vᵀCv) along each
+direction, C divided by its mean eigenvalue, at scales of 10⁻⁶ and 1.
 """
 
 import argparse
@@ -52,6 +53,7 @@ from pipeline.nads import load
 from pipeline.networks.convnext import Block
 from pipeline.project.errors import one_sentence
 from studies import anatomy, controversial, in_memory
+from studies.untrained import energy
 
 FOLDER = Path("reports/kept/anatomy/layer_scale")
 
@@ -76,6 +78,8 @@ CASES = [
 
 NADS = {"nad_1000": 1000, "nad_200": 200}
 """Index of each direction that is one of ConvNeXt's NADs."""
+
+RESPONSE_NETWORKS = 48
 
 EPOCHS = (1, 4, 20)
 """The epochs after which the scales are measured."""
@@ -156,6 +160,19 @@ def train_network(plan: Plan, job: Job) -> dict[str, Any]:
     )
 
 
+def measure_response(_: None, job: tuple[float, str, np.ndarray]) -> dict[str, Any]:
+    """Measure the response of an untrained ConvNeXt; runs in a worker.
+
+    Args:
+        job: The layer scale, and the direction with its name.
+    """
+    scale, direction, v = job
+    variant = anatomy.Variant("convnext", (("scale", scale),))
+    nads = anatomy.untrained_nads(variant, RESPONSE_NETWORKS)
+    response = np.sqrt(energy(nads, v) / nads.eigenvalues.mean())
+    return {"scale": scale, "direction": direction, "response": response}
+
+
 def main() -> None:
     """Train all networks that the table lacks."""
     argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
@@ -168,6 +185,13 @@ def main() -> None:
         jobs[tuple(job.key.values())] = job
     plan = anatomy.make_plan(["convnext"], tuple(NADS.values()))
     in_memory.complete(FOLDER / "results.csv", train_network, jobs, plan)
+    names = dict.fromkeys(case[-1] for case in CASES)
+    to_measure = {
+        (scale, name): (scale, name, directions[name])
+        for scale in (1e-6, 1.0)
+        for name in names
+    }
+    in_memory.complete(FOLDER / "response.csv", measure_response, to_measure, None)
 
 
 if __name__ == "__main__":

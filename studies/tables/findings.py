@@ -401,6 +401,41 @@ def make_optimisers() -> str:
     return format_table(columns, rows)
 
 
+def make_blocks() -> str:
+    """Make the table of ConvNeXt along directions that it should not learn, with its
+    blocks at first without effect (layer scale 10⁻⁶) and with effect."""
+    sgd = read_run("controversial/six_networks", network="convnext")
+    runs = [read_run(f"controversial/{run}", network="convnext") for run in WITH_ADAMW]
+    adamw = pd.concat(runs)
+    scaled = read_run("anatomy/layer_scale")
+    columns = {
+        "SGD, from 10⁻⁶, %": sgd,
+        "SGD, from 1, %": select(scaled, optimiser="SGD", scale=1.0, fixed=False),
+        "AdamW, from 10⁻⁶, %": adamw,
+        "AdamW, fixed at 10⁻⁶, %": select(
+            scaled, optimiser="AdamW", scale=1e-6, fixed=True
+        ),
+    }
+    directions = {
+        f"{name}_not_convnext": f"for {label}"
+        for name, label in LABELS.items()
+        if name != "convnext"
+    }
+    responses = read_run("anatomy/layer_scale/response.csv")
+    rows = []
+    for direction, words in (directions | {"random": "random"}).items():
+        row = [words]
+        for scale in (1e-6, 1.0):
+            along = select(responses, scale=scale, direction=direction)
+            row.append(f"×{along['response'].item():.2g}")
+        for table in columns.values():
+            seeds = table[table["direction"] == direction]
+            row.append("–" if seeds.empty else describe_seeds(seeds))
+        rows.append(row)
+    untrained = ["untrained response from 10⁻⁶", "from 1"]
+    return format_table(["direction", *untrained, *columns], rows)
+
+
 def make_rivals() -> str:
     """Make the table of six networks that are trained along directions for one of two.
 

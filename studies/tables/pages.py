@@ -53,6 +53,7 @@ TABLES = {
     "carrier sizes": findings.make_carrier_sizes,
     "borders": findings.make_borders,
     "optimisers": findings.make_optimisers,
+    "blocks": findings.make_blocks,
     "rivals": findings.make_rivals,
     "wrong labels": findings.make_wrong_labels,
     "turns": findings.make_turns,

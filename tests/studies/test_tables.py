@@ -370,6 +370,35 @@ def test_directions_have_both_networks_with_both_optimisers(folder):
     )
 
 
+def test_blocks_have_accuracies_by_optimiser_and_layer_scale(folder):
+    columns = "network,direction,seed,train_accuracy,accuracy"
+    sgd = ["convnext,lenet_not_convnext,0,0.6,0.5", "convnext,random,0,0.8,0.7"]
+    write(folder / "controversial/six_networks/results.csv", columns, *sgd)
+    for run, learner in zip(
+        findings.WITH_ADAMW, ("lenet", "vgg11_quarter"), strict=True
+    ):
+        along = f"{learner}_not_convnext,0,1"
+        rows = f"convnext,{along},0.999", f"{learner},{along},0.991"
+        write(folder / f"controversial/{run}/results.csv", columns, *rows)
+    columns = "optimiser,scale,fixed,direction,seed,train_accuracy,accuracy"
+    scaled = [
+        "SGD,1,False,lenet_not_convnext,0,1,0.998",
+        "SGD,1,True,lenet_not_convnext,0,1,0.997",
+        "AdamW,0.000001,True,random,0,0.7,0.6",
+    ]
+    path = folder / "anatomy/layer_scale"
+    write(path / "results.csv", columns, *scaled)
+    names = [f"{name}_not_convnext" for name in findings.LABELS] + ["random"]
+    responses = [f"0.000001,{name},0.12" for name in names]
+    responses += [f"1,{name},0.34" for name in names]
+    write(path / "response.csv", "scale,direction,response", *responses)
+    _, _, lenet, *_, random = findings.make_blocks().splitlines()
+    before = "×0.12 | ×0.34"
+    assert lenet == f"| for LeNet | {before} | 50.0 (training 60) | 99.8 | 99.9 | – |"
+    ends = "– | – | 60.0 (training 70) |"
+    assert random == f"| random | {before} | 70.0 (training 80) | {ends}"
+
+
 def test_rivals_have_both_accuracies_and_an_asterisk_where_not_fitted(folder):
     columns = "network,direction,seed,response,train_accuracy,steps,accuracy"
     rows = []
