@@ -35,7 +35,10 @@ network without blocks:
 Writes results.csv, with a row per network, into reports/kept/anatomy/layer_scale/. Its
 columns `scale_1`, `scale_4` and `scale_20` have the root mean square of all layer
 scales after so many epochs. response.csv has the untrained response √(vᵀCv) along each
-direction, C divided by its mean eigenvalue, at scales of 10⁻⁶ and 1.
+direction, C divided by its mean eigenvalue, at scales of 10⁻⁶ and 1. Its column
+`repeated` is the share of the direction's energy in patterns that repeat in all patches
+of 16×16 pixels. Without blocks ConvNeXt takes the mean over these patches, which do not
+overlap, so a linear network of this kind sees nothing else.
 """
 
 import argparse
@@ -52,6 +55,7 @@ from pipeline.experiments.plan import Plan
 from pipeline.nads import load
 from pipeline.networks.convnext import Block
 from pipeline.project.errors import one_sentence
+from pipeline.training.shapes import SIDE
 from studies import anatomy, controversial, in_memory
 from studies.untrained import energy
 
@@ -80,6 +84,8 @@ NADS = {"nad_1000": 1000, "nad_200": 200}
 """Index of each direction that is one of ConvNeXt's NADs."""
 
 RESPONSE_NETWORKS = 48
+
+PATCH = 16  # pixels of the input that ConvNeXt without blocks sees at once
 
 EPOCHS = (1, 4, 20)
 """The epochs after which the scales are measured."""
@@ -160,6 +166,17 @@ def train_network(plan: Plan, job: Job) -> dict[str, Any]:
     )
 
 
+def repeated_energy(v: np.ndarray) -> float:
+    """Compute the share of the energy of v in patterns that repeat in all patches.
+
+    Args:
+        v: Unit vector, (D,).
+    """
+    rows = SIDE // PATCH
+    patches = v.reshape(rows, PATCH, rows, PATCH).astype(np.float64)
+    return float(rows**2 * (patches.mean((0, 2)) ** 2).sum())
+
+
 def measure_response(_: None, job: tuple[float, str, np.ndarray]) -> dict[str, Any]:
     """Measure the response of an untrained ConvNeXt; runs in a worker.
 
@@ -170,7 +187,12 @@ def measure_response(_: None, job: tuple[float, str, np.ndarray]) -> dict[str, A
     variant = anatomy.Variant("convnext", (("scale", scale),))
     nads = anatomy.untrained_nads(variant, RESPONSE_NETWORKS)
     response = np.sqrt(energy(nads, v) / nads.eigenvalues.mean())
-    return {"scale": scale, "direction": direction, "response": response}
+    return {
+        "scale": scale,
+        "direction": direction,
+        "response": response,
+        "repeated": repeated_energy(v),
+    }
 
 
 def main() -> None:

@@ -424,15 +424,15 @@ def make_blocks() -> str:
     responses = read_run("anatomy/layer_scale/response.csv")
     rows = []
     for direction, words in (directions | {"random": "random"}).items():
-        row = [words]
+        along = select(responses, direction=direction)
+        row = [words, f"{100 * along['repeated'].iloc[0]:.2g}"]
         for scale in (1e-6, 1.0):
-            along = select(responses, scale=scale, direction=direction)
-            row.append(f"×{along['response'].item():.2g}")
+            row.append(f"×{select(along, scale=scale)['response'].item():.2g}")
         for table in columns.values():
             seeds = table[table["direction"] == direction]
             row.append("–" if seeds.empty else describe_seeds(seeds))
         rows.append(row)
-    untrained = ["untrained response from 10⁻⁶", "from 1"]
+    untrained = ["repeated, % of energy", "untrained response from 10⁻⁶", "from 1"]
     return format_table(["direction", *untrained, *columns], rows)
 
 

@@ -389,11 +389,11 @@ def test_blocks_have_accuracies_by_optimiser_and_layer_scale(folder):
     path = folder / "anatomy/layer_scale"
     write(path / "results.csv", columns, *scaled)
     names = [f"{name}_not_convnext" for name in findings.LABELS] + ["random"]
-    responses = [f"0.000001,{name},0.12" for name in names]
-    responses += [f"1,{name},0.34" for name in names]
-    write(path / "response.csv", "scale,direction,response", *responses)
+    responses = [f"0.000001,{name},0.12,0.023" for name in names]
+    responses += [f"1,{name},0.34,0.023" for name in names]
+    write(path / "response.csv", "scale,direction,response,repeated", *responses)
     _, _, lenet, *_, random = findings.make_blocks().splitlines()
-    before = "×0.12 | ×0.34"
+    before = "2.3 | ×0.12 | ×0.34"
     assert lenet == f"| for LeNet | {before} | 50.0 (training 60) | 99.8 | 99.9 | – |"
     ends = "– | – | 60.0 (training 70) |"
     assert random == f"| random | {before} | 70.0 (training 80) | {ends}"

@@ -1,0 +1,33 @@
+"""What ConvNeXt without blocks can see."""
+
+import numpy as np
+import pytest
+import torch
+
+from pipeline import networks
+from pipeline.training.shapes import SIDE
+from studies import layer_scale
+
+
+def test_repeated_energy_is_that_of_the_mean_patch():
+    patch = np.random.default_rng(0).standard_normal((16, 16))
+    tiled = np.tile(patch, (2, 2)).ravel()
+    tiled /= np.linalg.norm(tiled)
+    assert layer_scale.repeated_energy(tiled) == pytest.approx(1)
+    signs = np.kron([[1, -1], [-1, 1]], np.ones((16, 16))).ravel()
+    assert layer_scale.repeated_energy(tiled * signs) == pytest.approx(0, abs=1e-12)
+    one = np.zeros((SIDE, SIDE))
+    one[3, 20] = 1
+    assert layer_scale.repeated_energy(one.ravel()) == pytest.approx(1 / 4)
+
+
+def test_without_blocks_exchanged_patches_change_nothing():
+    specification = networks.specification({"network": "convnext", "scale": 0.0})
+    network = networks.build(specification, 1, 2, 0)
+    x = torch.randn(4, 1, SIDE, SIDE)
+    size = layer_scale.PATCH
+    with torch.no_grad():
+        same = network(x.roll((size, size), (2, 3)))
+        other = network(x.roll((size // 2, 0), (2, 3)))
+        torch.testing.assert_close(same, network(x))
+        assert (other - network(x)).abs().max() > 1e-3
