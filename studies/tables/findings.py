@@ -116,6 +116,9 @@ BLIND_SPOTS = (
 """Rows of `make_blind_spots`: label, network and variant of `studies.anatomy`, and the
 reason."""
 
+ALONG = ["untrained response, % of NAD 0's", "SGD, %", "with momentum, %", "AdamW, %"]
+"""Columns of `describe_along`."""
+
 POSITION_OPTIMISERS = {
     "SGD": "SGD, learning rate 0.5, %",
     "SGD, learning rate 0.1": "0.1, %",
@@ -467,22 +470,46 @@ def read_variants(run: str) -> pd.DataFrame:
     return read_run(run).fillna({"variant": ""})
 
 
+def describe_along(network: str, variant: str, index: int) -> list[str]:
+    """Describe a network of `studies.anatomy` along one of its NADs: its untrained
+    response and the accuracies of each seed, by optimiser."""
+    run = "anatomy/initial_scale"
+    chosen = {"network": network, "variant": variant}
+    untrained = select(read_variants(f"{run}/response.csv"), **chosen)
+    responses = untrained.set_index("index")["response"]
+    cells = [f"{100 * responses[index] / responses[0]:.1f}"]
+    trained = select(read_variants(run), **chosen, index=index)
+    for optimiser in ("SGD", "SGD with momentum", "AdamW"):
+        seeds = trained[trained["optimiser"] == optimiser]
+        cells.append("–" if seeds.empty else describe_seeds(seeds))
+    return cells
+
+
 def make_blind_spots() -> str:
     """Make the table of why networks fail along their NAD 1000."""
-    run = "anatomy/initial_scale"
+    rows = [
+        [label, reason, *describe_along(network, variant, 1000)]
+        for label, network, variant, reason in BLIND_SPOTS
+    ]
+    return format_table(["network", "reason", *ALONG], rows)
+
+
+def make_earlier_nads() -> str:
+    """Make the table of the same networks along NADs 200 and 400, and of ConvNeXt with
+    further layer scales where it is trained."""
+    spots = [spot[:3] for spot in BLIND_SPOTS]
+    for scale in ("0.1", "0.01", "0.001"):
+        label = f"ConvNeXt, layer scale {scale}"
+        spots.append((label, "convnext", f"scale={scale}"))
+    trained = read_variants("anatomy/initial_scale")
     rows = []
-    for label, network, variant, reason in BLIND_SPOTS:
-        chosen = {"network": network, "variant": variant}
-        untrained = select(read_variants(f"{run}/response.csv"), **chosen)
-        trained = select(read_variants(run), **chosen, index=1000)
-        responses = untrained.set_index("index")["response"]
-        row = [label, reason, f"{100 * responses[1000] / responses[0]:.1f}"]
-        for optimiser in ("SGD", "SGD with momentum", "AdamW"):
-            seeds = trained[trained["optimiser"] == optimiser]
-            row.append("–" if seeds.empty else describe_seeds(seeds))
-        rows.append(row)
-    columns = ["network", "reason", "untrained response, % of NAD 0's"]
-    return format_table([*columns, "SGD, %", "with momentum, %", "AdamW, %"], rows)
+    for index in (200, 400):
+        there = trained[trained["index"] == index]
+        known = set(zip(there["network"], there["variant"], strict=True))
+        for label, *place in spots:
+            if tuple(place) in known:
+                rows.append([str(index), label, *describe_along(*place, index)])
+    return format_table(["NAD", "network", *ALONG], rows)
 
 
 def make_layer_scales() -> str:

@@ -41,6 +41,7 @@ TABLES = {
     "ResNet-18 pairs": details.make_resnet_pairs,
     "images or NAD": details.make_images_or_nad,
     "blind spots": findings.make_blind_spots,
+    "earlier NADs": findings.make_earlier_nads,
     "layer scales": findings.make_layer_scales,
     "position embeddings": findings.make_position_embeddings,
     "alterations": findings.make_alterations,

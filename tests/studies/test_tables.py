@@ -470,6 +470,19 @@ def test_blind_spots_are_told_apart_by_optimisers(folder, monkeypatch):
     assert convnext == "| ConvNeXt | b | 10.0 | – | – | 99.8 |"
 
 
+def test_earlier_nads_have_the_networks_that_are_trained_there(folder):
+    run = folder / "anatomy/initial_scale"
+    untrained = [f"{network},0,0.8" for network in ("lenet,", "convnext,scale=0.1")]
+    untrained += ["lenet,,400,0.2", "convnext,scale=0.1,200,0.4"]
+    write(run / "response.csv", "network,variant,index,response", *untrained)
+    columns = "network,variant,optimiser,index,seed,train_accuracy,accuracy"
+    trained = ["lenet,,SGD,400,0,0.7,0.5", "convnext,scale=0.1,AdamW,200,0,1,0.998"]
+    write(run / "results.csv", columns, *trained)
+    _, _, first, second = findings.make_earlier_nads().splitlines()
+    assert first == "| 200 | ConvNeXt, layer scale 0.1 | 50.0 | – | – | 99.8 |"
+    assert second == "| 400 | LeNet | 25.0 | 50.0 (training 70) | – | – |"
+
+
 def test_position_embeddings_have_a_row_per_nad(folder):
     run = folder / "anatomy/initial_scale"
     columns = "network,variant,index,response,alignment,alignment_std"
