@@ -77,5 +77,5 @@ def find_idle_weights(specification: Specification, shape: Shape) -> list[str]:
         f"{name}: before training, {share:.0%} of the weights hardly affect the "
         "output, for example because blocks start with a small layer scale or a last "
         "layer of zeros; the NADs are those of the rest of the network, and the "
-        "trained network may use more (docs/profile.md)"
+        "trained network may respond to further directions (docs/profile.md)"
     ]
