@@ -32,6 +32,15 @@ network without blocks:
   scale of 1, with SGD or with AdamW (`studies.controversial`, with the architecture
   {network: convnext, scale: 1.0} in params.yaml).
 
+Written before the runs in which the gradients of the blocks' weights, without the
+scales, are multiplied by a `gain` before they are clipped. With a scale s, gradients
+are s times as large as with 1. With SGD and NAD 1000, we expect:
+
+- With scales fixed at 0.01, a gain of 1 is not enough. Gains of 100 (gradients as large
+  as with a scale of 1) and of 10,000 (steps that change the output as much) are.
+- With scales fixed at 1, gains of 0.01 and 0 are too little, although the function is
+  that of a network which SGD trains with a gain of 1.
+
 Writes results.csv, with a row per network, into reports/kept/anatomy/layer_scale/. Its
 columns `scale_1`, `scale_4` and `scale_20` have the root mean square of all layer
 scales after so many epochs. response.csv has the untrained response √(vᵀCv) along each
@@ -62,23 +71,28 @@ from studies.untrained import energy
 FOLDER = Path("reports/kept/anatomy/layer_scale")
 
 CASES = [
-    ("AdamW", 1e-6, True, "nad_1000"),
-    ("AdamW", 1e-6, False, "nad_1000"),
-    ("SGD", 1e-6, False, "nad_1000"),
-    ("SGD", 1.0, True, "nad_1000"),
-    ("SGD", 1e-6, True, "nad_200"),
-    ("SGD", 1e-6, False, "nad_200"),
-    ("AdamW", 1e-2, True, "nad_1000"),
-    ("SGD", 1.0, False, "lenet_not_convnext"),
-    ("SGD", 1.0, False, "vgg11_quarter_not_convnext"),
-    ("AdamW", 1e-6, True, "lenet_not_convnext"),
-    ("AdamW", 1e-6, True, "vgg11_quarter_not_convnext"),
-    ("SGD", 1.0, False, "resnet18_quarter_not_convnext"),
-    ("SGD", 1.0, False, "convmixer_not_convnext"),
-    ("SGD", 1.0, False, "lenet_strided_not_convnext"),
-    ("SGD", 1.0, False, "random"),
+    ("AdamW", 1e-6, True, 1.0, "nad_1000"),
+    ("AdamW", 1e-6, False, 1.0, "nad_1000"),
+    ("SGD", 1e-6, False, 1.0, "nad_1000"),
+    ("SGD", 1.0, True, 1.0, "nad_1000"),
+    ("SGD", 1e-6, True, 1.0, "nad_200"),
+    ("SGD", 1e-6, False, 1.0, "nad_200"),
+    ("AdamW", 1e-2, True, 1.0, "nad_1000"),
+    ("SGD", 1.0, False, 1.0, "lenet_not_convnext"),
+    ("SGD", 1.0, False, 1.0, "vgg11_quarter_not_convnext"),
+    ("AdamW", 1e-6, True, 1.0, "lenet_not_convnext"),
+    ("AdamW", 1e-6, True, 1.0, "vgg11_quarter_not_convnext"),
+    ("SGD", 1.0, False, 1.0, "resnet18_quarter_not_convnext"),
+    ("SGD", 1.0, False, 1.0, "convmixer_not_convnext"),
+    ("SGD", 1.0, False, 1.0, "lenet_strided_not_convnext"),
+    ("SGD", 1.0, False, 1.0, "random"),
+    ("SGD", 1e-2, True, 1.0, "nad_1000"),
+    ("SGD", 1e-2, True, 1e2, "nad_1000"),
+    ("SGD", 1e-2, True, 1e4, "nad_1000"),
+    ("SGD", 1.0, True, 1e-2, "nad_1000"),
+    ("SGD", 1.0, True, 0.0, "nad_1000"),
 ]
-"""Optimiser, initial scale, whether scales are fixed, and direction."""
+"""Optimiser, initial scale, whether scales are fixed, gain, and direction."""
 
 NADS = {"nad_1000": 1000, "nad_200": 200}
 """Index of each direction that is one of ConvNeXt's NADs."""
@@ -98,6 +112,7 @@ class Job:
     optimiser: str
     scale: float
     fixed: bool
+    gain: float
     direction: str
     seed: int
     v: np.ndarray
@@ -109,6 +124,7 @@ class Job:
             "optimiser": self.optimiser,
             "scale": self.scale,
             "fixed": self.fixed,
+            "gain": self.gain,
             "direction": self.direction,
             "seed": self.seed,
         }
@@ -117,6 +133,15 @@ class Job:
 def read_scales(network: nn.Module) -> list[nn.Parameter]:
     """Return the layer scales of all blocks."""
     return [module.scale for module in network.modules() if isinstance(module, Block)]
+
+
+def multiply_gradients(network: nn.Module, gain: float) -> None:
+    """Multiply the gradients of all weights of blocks, but not of their scales."""
+    for block in network.modules():
+        if isinstance(block, Block):
+            for weight in block.parameters():
+                if weight is not block.scale:
+                    weight.register_hook(lambda gradient: gain * gradient)
 
 
 def train_network(plan: Plan, job: Job) -> dict[str, Any]:
@@ -129,6 +154,8 @@ def train_network(plan: Plan, job: Job) -> dict[str, Any]:
     scales = {}
 
     def watch(network: nn.Module, epochs: int) -> None:
+        if epochs == 0:
+            multiply_gradients(network, job.gain)
         if job.fixed:
             for scale in read_scales(network):
                 scale.requires_grad_(False)

@@ -17,7 +17,7 @@ COMMANDS = {
     "checkerboard": (["--train-samples", "40", "--epochs", "1"], 6),
     "carriers": (["--indices", "0", "30"], 8),
     "scaled": (["--networks", "lenet", "--targets", "rotation"], 9),
-    "layer_scale": ([], 30),
+    "layer_scale": ([], 40),
     "transposed": ([], 12),
     "anatomy": (["--networks", "lenet_strided", "--indices", "1000"], 6),
 }

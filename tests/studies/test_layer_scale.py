@@ -31,3 +31,18 @@ def test_without_blocks_exchanged_patches_change_nothing():
         other = network(x.roll((size // 2, 0), (2, 3)))
         torch.testing.assert_close(same, network(x))
         assert (other - network(x)).abs().max() > 1e-3
+
+
+def test_a_gain_multiplies_the_gradients_of_blocks_and_no_others():
+    specification = networks.specification({"network": "convnext", "scale": 1.0})
+    x = torch.randn(4, 1, SIDE, SIDE)
+    gradients = []
+    for gain in (1.0, 100.0):
+        network = networks.build(specification, 1, 2, 0)
+        layer_scale.multiply_gradients(network, gain)
+        network(x).square().sum().backward()
+        gradients.append({name: w.grad for name, w in network.named_parameters()})
+    for name, gradient in gradients[0].items():
+        in_block = any(part in name for part in ("depthwise", "mlp", ".norm."))
+        factor = 100 if in_block else 1
+        torch.testing.assert_close(gradients[1][name], factor * gradient, msg=name)
