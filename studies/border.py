@@ -11,10 +11,12 @@ convolution cover. So LeNet is trained on D(v) along four directions:
 - `frame`: the outermost two pixels, all alike;
 - `in the middle`: NAD 1000 moved by half the image in both directions.
 
-Along the last one, two other LeNets are trained: with strides in place of pooling,
-which has as many weights, and without either. Where signs alternate from pixel to
-pixel, the largest value of a window is nearly the same for +v and −v, so max pooling
-can lose the class, and strides cannot.
+Along the last one, three other LeNets are trained: with strides in place of pooling,
+which has as many weights; without either; and with average pooling. Where signs
+alternate from pixel to pixel, the largest value of a window is nearly the same for +v
+and −v, so max pooling can lose the class, and strides cannot. So is the mean of a
+window, before a ReLU and after it. Written before the runs with average pooling: we
+expect that this LeNet, too, is near chance (below 60 %).
 
 `response` is √(vᵀCv) relative to the network's NAD 0, and `border` the fraction of the
 energy of v in the outermost two pixels. Paper 1's SGD, as in `studies.anatomy`,
@@ -26,10 +28,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch.nn.functional as F
+from torch import nn
 
 from pipeline import experiments
 from pipeline.experiments.plan import Plan
 from pipeline.nads import NADs, load
+from pipeline.networks.lenet import LeNet
 from pipeline.project.errors import one_sentence
 from pipeline.training.shapes import SIDE
 from studies import in_memory
@@ -46,11 +51,31 @@ FOLDER = Path("reports/kept/border/lenet")
 NETWORK = "lenet"
 INDEX = 1000
 MOVED = "in the middle"
-DOWNSAMPLING = ("pool", "stride", "none")
+DOWNSAMPLING = ("pool", "stride", "none", "average")
 """The variants of LeNet. All directions are for the first one."""
 
 FRAME = 2
 """Width of the border in pixels."""
+
+
+class AveragePooledLeNet(LeNet):
+    """LeNet with average pooling in place of max pooling, after each ReLU.
+
+    Args:
+        channels: Number of input channels.
+        outputs: Number of outputs.
+    """
+
+    def __init__(self, channels, outputs):
+        super().__init__(channels, outputs)
+        self.pool = nn.AvgPool2d(2)
+
+    def forward(self, x):
+        # Unlike the maximum, the mean does not commute with the ReLU.
+        x = self.pool(F.relu(self.conv1(x)))
+        x = self.pool(F.relu(self.conv2(x)))
+        x = F.relu(self.fc1(x.flatten(1)))
+        return self.fc3(F.relu(self.fc2(x)))
 
 
 def in_frame() -> np.ndarray:
@@ -74,6 +99,8 @@ def make_directions(v: np.ndarray) -> dict[str, np.ndarray]:
 
 def variant(downsampling: str) -> Variant:
     """The LeNet that downsamples in this way."""
+    if downsampling == "average":
+        return Variant(NETWORK, (("network", "studies.border:AveragePooledLeNet"),))
     return Variant(NETWORK, (("downsampling", downsampling),))
 
 
