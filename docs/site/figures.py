@@ -69,7 +69,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[Choice]]] = {
     "nad_sweep": {
         "variants": [
             ("lenet_as_published", "LeNet", "LeNet, the papers’ training"),
-            ("lenet_strided", "LeNet, stride for pooling", "LeNet with strides"),
+            ("lenet_strided", "LeNet with strides", "LeNet with strides"),
         ],
     },
     "linear_pairs": {

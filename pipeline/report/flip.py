@@ -70,7 +70,7 @@ def list_maps(record: Record) -> dict[str, str]:
 def draw_accuracies(
     record: Record, published: Published, title: str, caption: str
 ) -> Figure:
-    """Draw test accuracy after each map, a line for each network (table 1).
+    """Draw test accuracy after each map, a marker for each network (table 1).
 
     Training and test images are mapped alike. Published accuracies are orange.
 
@@ -84,24 +84,13 @@ def draw_accuracies(
     positions = {name: position for position, name in enumerate(maps)}
     width = max(6.4, 0.95 * len(maps) + 2.6)
     figure, ((panel,),) = style.new_figure(1, 1, width, 4.2)
-    chance = 100 / len(record.images["classes"])
-    panel.axhline(chance, color="0.6", linewidth=0.9, label="chance")
     cells = average_percent(record.results, ["architecture", "images"])
     for (name, label), look in zip(record.labels.items(), style.CURVES, strict=False):
         own = cells.loc[name]
         own = own.loc[[images for images in maps if images in own.index]]
         x = [positions[images] for images in own.index]
-        style.draw_curve(
-            panel, x, own, label=label, markersize=5, linewidth=1.3, capsize=2.5, **look
-        )
-        last = own["mean"].iloc[-1]
-        panel.annotate(
-            f"{last:.1f}",
-            (x[-1], last),
-            (6, -3),
-            textcoords="offset points",
-            color=look["color"],
-        )
+        look = look | {"linestyle": "none"}  # maps have no order
+        style.draw_curve(panel, x, own, label=label, markersize=5, capsize=2.5, **look)
         if name in published:
             known = [images for images in PAPERS if images in positions]
             panel.plot(
@@ -114,7 +103,8 @@ def draw_accuracies(
                 **style.BEHIND,
             )
     panel.set_xticks(range(len(maps)), maps.values())
-    panel.set(ylabel="test accuracy (%)", ylim=(0, 102), xlim=(-0.4, len(maps) - 0.4))
+    panel.set(ylabel="test accuracy (%)", xlim=(-0.4, len(maps) - 0.4))
+    panel.grid(axis="y", color="0.9", linewidth=0.6)
     panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return style.finish(figure, title, caption, record.notice)
 
@@ -185,7 +175,11 @@ def make_section(run: Report) -> Section:
     record = run.experiments["flip"]
     table = read_published("flip").set_index("network")
     published = record.find_published(table.to_dict("index"))
-    caption = f"{record.describe_sizes()} · images: {record.images['name']}"
+    chance = 100 / len(record.images["classes"])
+    caption = (
+        f"{record.describe_sizes()} · images: {record.images['name']} · "
+        f"chance: {chance:g} %"
+    )
     lines = f"{caption}\n{explain_unfitted('hollow')}"
     finding = make_finding(run)
     figure = draw_accuracies(record, published, finding.text, lines)

@@ -50,6 +50,11 @@ def _describe_arguments(specification: Mapping[str, Any]) -> str:
     arguments = dict(specification)
     network = arguments.pop("network")
     text = ""
+    downsampling = arguments.get("downsampling")
+    if downsampling == "none":
+        text += " without pooling"
+    if downsampling == "stride" and network == NETWORKS["lenet"]:
+        text += " with strides"
     if "hidden" in arguments:
         text += f" ({', '.join(map(str, arguments['hidden']))})"
     if network in COUNTED_WIDTH:
@@ -58,11 +63,6 @@ def _describe_arguments(specification: Mapping[str, Any]) -> str:
                 text += f", {key} {value}"
     elif arguments.get("width", 1) != 1:
         text += f", width ×{arguments['width']:g}"
-    downsampling = arguments.get("downsampling")
-    if downsampling == "none":
-        text += ", no pooling"
-    if downsampling == "stride" and network == NETWORKS["lenet"]:
-        text += ", stride for pooling"
     if not arguments.get("skip", True):
         text += ", no skip connections"
     if arguments.get("growth", 32) != 32:

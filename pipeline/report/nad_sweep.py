@@ -72,7 +72,8 @@ def draw_sweep(
             curve = style.draw_over_indices(
                 panel, cells, label=estimand, elinewidth=0.8, **look, **LOOKS[estimand]
             )
-            handles[f"ours, NADs of\nthe {estimand}"] = curve
+            origin = "a file" if name in record.files else f"the {estimand}"
+            handles[f"ours, NADs of\n{origin}"] = curve
         if name in published:
             values = published[name].values
             (curve,) = panel.plot(values.index + 1, values, linewidth=2, **style.BEHIND)

@@ -207,12 +207,12 @@ def test_a_chapter_without_runs_leaves_the_page(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("network", "opening"), [("b", "LeNet, no pooling"), ("a", "LeNet")]
+    ("network", "opening"), [("b", "LeNet without pooling"), ("a", "LeNet")]
 )
 def test_an_explorer_opens_on_the_network_of_the_finding(network, opening):
-    labels = {"a": "LeNet", "b": "LeNet, no pooling"}
+    labels = {"a": "LeNet", "b": "LeNet without pooling"}
     record = types.SimpleNamespace(labels=labels)
-    explorer = [{"name": name} for name in ("VGG-11", "LeNet, no pooling", "LeNet")]
+    explorer = [{"name": name} for name in ("VGG-11", "LeNet without pooling", "LeNet")]
     finding = Finding(network, "", "")
     section = Section(record, "", [], [], finding, explorer)
     networks = document.sort_networks([section])

@@ -146,8 +146,12 @@ def test_results_of_other_cells_than_the_planned_ones_are_refused(
     [
         (NETWORKS["mlp"], {"hidden": [100, 20]}, "MLP (100, 20)"),
         (NETWORKS["lenet"], {"downsampling": "pool", "side": 32}, "LeNet"),
-        (NETWORKS["lenet"], {"downsampling": "stride"}, "LeNet, stride for pooling"),
-        (NETWORKS["lenet"], {"downsampling": "none"}, "LeNet, no pooling"),
+        (NETWORKS["lenet"], {"downsampling": "stride"}, "LeNet with strides"),
+        (
+            NETWORKS["resnet18"],
+            {"width": 0.125, "downsampling": "none"},
+            "ResNet-18 without pooling, width ×0.125",
+        ),
         (
             NETWORKS["vgg11"],
             {"width": 0.125, "side": 224},

@@ -73,7 +73,7 @@ def shorten(label: str) -> str:
     """A network's label as the pickers have it: 'ResNet-18 ¼'."""
     for width, part in WIDTHS.items():
         label = label.replace(f", width ×{width}", f" {part}")
-    return label.replace(", no pooling", " without pooling")
+    return label
 
 
 def list_choices(networks: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
