@@ -144,7 +144,8 @@ def draw(pooling: pd.DataFrame, conditioning: pd.DataFrame) -> None:
         label="trained, 21 frequencies",
     )
     left.set(
-        xlabel="energy of v left by 2×2 average pooling", ylabel="test accuracy (%)"
+        xlabel="share of v's energy left by 2×2 average pooling",
+        ylabel="test accuracy (%)",
     )
     left.set_title("Pooling loses information")
     left.legend(frameon=False)
@@ -156,19 +157,20 @@ def draw(pooling: pd.DataFrame, conditioning: pd.DataFrame) -> None:
         factors,
         cells["mean"][1.0] / factors**2,
         color="0.5",
-        label="proportional to 1/a²",
+        label="proportional to 1/a², from a = 1 on",
     )
     right.set_xscale("log", base=2)
     right.set_yscale("log")
     right.set_xticks(FACTORS, ["1", "1/2", "1/4", "1/8"])
     right.set(xlabel="factor a by which the input along v is scaled")
-    right.set(ylabel="steps until D(v) is learned")
+    right.set(ylabel="steps until the mean loss is 0.01")
     right.set_title("Bad conditioning slows training")
     right.legend(frameon=False)
     caption = (
-        f"{SAMPLES:,} samples · {len(SEEDS)} seeds · σ = {SIGMA:g} (left), 1 (right)"
+        f"{SAMPLES:,} samples · {len(SEEDS)} seeds · σ = {SIGMA:g} (left), 1 (right) · "
+        "a = 1/8 does not reach 0.01"
     )
-    title = "Two ways in which a linear network prefers directions"
+    title = "Two reasons why linear networks learn some directions better"
     style.save(style.finish(figure, title, caption), FOLDER, "linear_networks")
 
 

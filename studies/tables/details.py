@@ -71,7 +71,7 @@ CHECKERED = (
 on plain images."""
 
 RECIPES = {
-    "stated": "as stated, clipped to norm 0.5",
+    "stated": "rate 0.2, clipped to norm 0.5",
     "clip 0.1": "clipped to norm 0.1",
     "rate 0.1": "rate 0.1 instead of 0.2",
 }
@@ -263,7 +263,13 @@ def make_checkerboards() -> str:
         row = [label, f"{len(checkered)}", *(f"{value:.2g}" for value in rho)]
         row += [describe_mean(plain), describe_mean(checkered)]
         rows.append([*row, format_spread(loss)])
-    columns = ["network", "seeds", "ρ, plain", "ρ, multiplied", "plain, %"]
+    columns = [
+        "network",
+        "seeds",
+        "alignment, plain",
+        "alignment, multiplied",
+        "plain, %",
+    ]
     return format_table([*columns, "multiplied, %", "loss in points"], rows)
 
 
