@@ -16,7 +16,8 @@ network are compared with each accuracy:
   depends on the direction.
 
 results.csv has a row per network, and response.csv one per variant and direction. The
-command adds the rows that they lack. anatomy.png shows both along NAD 1000.
+command adds the rows that they lack. anatomy.png shows both along NAD 1000, and
+steps.png how many steps ConvNeXt trains until it has learned each NAD.
 """
 
 import argparse
@@ -40,7 +41,6 @@ from pipeline.measures.fitted import fitted
 from pipeline.nads import NADs, estimate, load
 from pipeline.project.errors import one_sentence
 from pipeline.report import style
-from pipeline.report.run import explain_unfitted
 from pipeline.training import seeds, separable
 from pipeline.training.loop import Diverged
 from pipeline.training.shapes import INPUT
@@ -87,20 +87,32 @@ estimated."""
 DRAWN = 1000
 """The index of the NAD that the figure shows."""
 
-PLACES = {
-    ("convnext", "scale=1"): "1",
-    ("convnext", "scale=0.1"): "0.1",
-    ("convnext", "scale=0.01"): "0.01",
-    ("convnext", "scale=0.001"): "0.001",
-    ("convnext", "scale=1e-06"): "10⁻⁶\n(default)",
-    ("lenet", ""): "LeNet",
-    ("lenet", "downsampling=none"): "not\npooled",
-    ("lenet_strided", ""): "with\nstrides",
-    ("vit_small", "position_std=1"): "1",
-    ("vit_small", "position_std=0.2"): "0.2",
-    ("vit_small", "position_std=0.02"): "0.02\n(default)",
+GROUPS = {
+    "ConvNeXt, by initial layer scale": {
+        ("convnext", "scale=1"): "1",
+        ("convnext", "scale=0.1"): "0.1",
+        ("convnext", "scale=0.01"): "0.01",
+        ("convnext", "scale=0.001"): "0.001",
+        ("convnext", "scale=1e-06"): "10⁻⁶\n(default)",
+    },
+    "LeNet": {
+        ("lenet", ""): "max\npooling",
+        ("lenet_strided", ""): "strides",
+        ("lenet", "downsampling=none"): "neither",
+    },
+    "ViT, by initial embeddings": {
+        ("vit_small", "position_std=1"): "1",
+        ("vit_small", "position_std=0.2"): "0.2",
+        ("vit_small", "position_std=0.02"): "0.02\n(default)",
+    },
 }
-"""Places on the horizontal axis of the figure, by network and variant."""
+"""What the columns of the figure show: tick labels by network and variant."""
+
+LAST = 1_580
+"""The number of steps of a training, 20 epochs of 79 batches."""
+
+NEVER = 2_500
+"""Where the figure of steps shows networks that did not learn the training set."""
 
 KERNEL_SAMPLES = 2_000
 KERNEL_NETWORKS = 3
@@ -300,72 +312,129 @@ def make_plan(architectures: list[str], indices: Sequence[int]) -> Plan:
     return dataclasses.replace(plan, settings=values, members=members, seeds=SEEDS)
 
 
-def place_rows(table: pd.DataFrame, index: int) -> pd.DataFrame:
-    """Return the rows along a NAD that the figure shows, with their `place`."""
-    rows = table[table["index"] == index].copy()
-    positions = {key: number for number, key in enumerate(PLACES)}
-    keys = zip(rows["network"], rows["variant"], strict=True)
-    rows["place"] = [positions.get(key) for key in keys]
-    return rows.dropna(subset="place").sort_values("place")
+def place_rows(table: pd.DataFrame, group: Mapping, index: int) -> pd.DataFrame:
+    """Return the rows of a group of networks along a NAD, with their `place`."""
+    places = {key: place for place, key in enumerate(group)}
+    keys = zip(table["network"], table["variant"], strict=True)
+    table = table.assign(place=[places.get(key) for key in keys])
+    return table[table["index"] == index].dropna(subset="place").sort_values("place")
 
 
-def draw_untrained(panel: Axes, table: pd.DataFrame, value: str, **look: Any) -> None:
-    """Draw a column of response.csv along NAD 0 and along the chosen NAD."""
+def draw_alignments(panel: Axes, table: pd.DataFrame, group: Mapping) -> None:
+    """Draw the kernel alignment along NAD 0 and along the chosen NAD."""
+    panel.axhline(1, color="0.6", linewidth=0.9)
     for index, curve in zip((0, DRAWN), style.CURVES[1::-1], strict=True):
-        rows = place_rows(table, index)
-        spread = rows[f"{value}_std"] if f"{value}_std" in rows else None
-        curve = curve | {"linestyle": "none", "capsize": 2.5} | look
+        rows = place_rows(table, group, index)
+        curve = curve | {"linestyle": "none", "capsize": 2.5}
         label = f"along NAD {index}"
-        panel.errorbar(rows["place"], rows[value], spread, label=label, **curve)
+        panel.errorbar(
+            rows["place"],
+            rows["alignment"],
+            rows["alignment_std"],
+            label=label,
+            **curve,
+        )
 
 
-def draw_trained(panel: Axes, table: pd.DataFrame) -> None:
+def draw_trained(panel: Axes, table: pd.DataFrame, group: Mapping) -> None:
     """Draw the test accuracy of each seed along the chosen NAD, by optimiser."""
     panel.axhline(50, color="0.6", linewidth=0.9)
-    of_optimiser = place_rows(table, DRAWN).groupby("optimiser")
-    shifts = np.linspace(-0.15, 0.15, len(OPTIMISERS))
+    rows = place_rows(table, group, DRAWN)
+    shifts = np.linspace(-0.25, 0.25, len(OPTIMISERS))
     for name, shift, look in zip(OPTIMISERS, shifts, style.CURVES, strict=False):
-        if name in of_optimiser.groups:
-            rows = of_optimiser.get_group(name)
-            look = look | {"linestyle": "none"}
-            panel.plot([], [], label=name, **look)
-            for filled, part in rows.groupby(fitted(rows)):
-                face = look["color"] if filled else "white"
-                x, y = part["place"] + shift, 100 * part["accuracy"]
-                panel.plot(x, y, markerfacecolor=face, **look)
+        look = look | {"linestyle": "none", "markersize": 5}
+        panel.plot([], [], label=name, **look)
+        part = rows[rows["optimiser"] == name]
+        for filled, points in part.groupby(fitted(part)):
+            face = look["color"] if filled else "white"
+            x, y = points["place"] + shift, 100 * points["accuracy"]
+            panel.plot(x, y, markerfacecolor=face, **look)
 
 
 def make_figure(results: pd.DataFrame, untrained: pd.DataFrame) -> Figure:
-    """Draw what can be measured before training beside what training makes of it.
+    """Draw what can be measured before training above what training makes of it.
 
     Args:
         results: results.csv, with texts where there are no arguments.
         untrained: response.csv, likewise.
     """
-    figure, axes = style.new_figure(1, 3, 13.5, 3.9)
-    response, kernel, trained = axes[0]
+    widths = [len(group) for group in GROUPS.values()]
+    figure, axes = style.new_figure(
+        3, 3, 9.5, 7.2, sharex="col", sharey="row", width_ratios=widths
+    )
     first = untrained[untrained["index"] == 0].set_index(["network", "variant"])
     keys = pd.MultiIndex.from_frame(untrained[["network", "variant"]])
     share = 100 * untrained["response"] / first["response"].loc[keys].to_numpy()
-    draw_untrained(response, untrained.assign(share=share), "share")
-    draw_untrained(kernel, untrained, "alignment")
-    draw_trained(trained, results)
-    kernel.axhline(1, color="0.6", linewidth=0.9)
-    response.set(title="Before training: response", ylabel="% of the response to NAD 0")
-    kernel.set(title="Before training: kernel", ylabel="alignment (random labels: 1)")
-    trained.set(title="After training", ylabel="test accuracy (%)", ylim=(45, 102))
-    for panel, free in zip(axes[0], ("center", "upper center", "center"), strict=True):
-        panel.set_xticks(range(len(PLACES)), PLACES.values(), fontsize=7)
-        panel.set_xlabel("layer scale of ConvNeXt · LeNet · embeddings of ViT")
-        for border in (4.5, 7.5):
-            panel.axvline(border, color="0.8", linewidth=0.9)
-        panel.set_xlim(-0.5, len(PLACES) - 0.5)
-        panel.legend(frameon=False, loc=free)
-    title = f"NAD {DRAWN} before and after training"
+    untrained = untrained.assign(share=share)
+    look = style.CURVES[0] | {"linestyle": "none"}
+    for panels, (title, group) in zip(axes.T, GROUPS.items(), strict=True):
+        response, kernel, trained = panels
+        rows = place_rows(untrained, group, DRAWN)
+        response.plot(rows["place"], rows["share"], **look)
+        response.set(title=title, ylim=(-1, None))
+        draw_alignments(kernel, untrained, group)
+        draw_trained(trained, results, group)
+        trained.set(ylim=(45, 102), xlim=(-0.5, len(group) - 0.5))
+        trained.set_xticks(range(len(group)), group.values())
+    response, kernel, trained = axes[:, 0]
+    response.set_ylabel("response before training\n(% of NAD 0's)")
+    kernel.set_ylabel("kernel alignment before\ntraining (random labels: 1)")
+    trained.set_ylabel("test accuracy after\ntraining (%)")
+    axes[1, 1].legend(frameon=False, loc="upper center")
+    axes[2, 0].legend(frameon=False, loc="center")
     caption = (
-        "left and middle: ± standard deviation over networks · right: each seed · "
-        f"{explain_unfitted('hollow')}"
+        "top: 48 untrained networks · middle: three, ± standard deviation · "
+        "bottom: each seed · hollow: training accuracy below 99 %"
     )
+    title = f"NAD {DRAWN} before and after training"
+    return style.finish(figure, title, caption)
+
+
+def draw_steps(panel: Axes, table: pd.DataFrame) -> None:
+    """Draw the steps until each network has learned a direction, by its layer scale.
+
+    Args:
+        panel: The panel.
+        table: Rows of results.csv, of ConvNeXt along one NAD.
+    """
+    scales = table["variant"].str.removeprefix("scale=").astype(float)
+    table = table.assign(scale=scales, filled=fitted(table))
+    shifts = (0.85, 1.0, 1.18)  # so that optimisers do not hide each other
+    for name, shift, look in zip(OPTIMISERS, shifts, style.CURVES, strict=False):
+        look = look | {"linestyle": "none"}
+        rows = table[table["optimiser"] == name]
+        panel.plot([], [], label=name, **look)
+        for filled, part in rows.groupby("filled"):
+            face = look["color"] if filled else "white"
+            steps = part["steps"].fillna(NEVER)
+            panel.plot(part["scale"] * shift, steps, markerfacecolor=face, **look)
+    start = table[(table["optimiser"] == "SGD") & (table["scale"] == 1)]["steps"].mean()
+    x = np.geomspace((start / LAST) ** 2, 1)
+    panel.plot(x, start * x**-0.5, color="0.6", linewidth=0.9, label="predicted (SGD)")
+    panel.axhline(LAST, color="0.8", linewidth=0.9)
+
+
+def make_steps_figure(results: pd.DataFrame) -> Figure:
+    """Draw how the steps until a direction is learned depend on ConvNeXt's layer scale.
+
+    Args:
+        results: As for `make_figure`.
+    """
+    of_index = results[results["network"] == "convnext"].groupby("index")
+    figure, axes = style.new_figure(1, len(of_index), 10.5, 3.6, sharey=True)
+    for panel, (index, table) in zip(axes[0], of_index, strict=True):
+        draw_steps(panel, table)
+        panel.set(title=f"NAD {index}", xscale="log", yscale="log")
+        panel.set(xlabel="initial layer scale", ylim=(100, 3_500))
+        panel.set_yticks([100, 300, 1_000, NEVER], ["100", "300", "1,000", "never"])
+        panel.minorticks_off()
+    axes[0, 0].set_ylabel("steps until learned")
+    axes[0, 0].legend(frameon=False, loc="upper left", bbox_to_anchor=(0, 0.8))
+    caption = (
+        "each seed · learned: training loss of 0.01 · predicted: steps grow as "
+        "scale^(−½) · hollow: training accuracy below 99 %"
+    )
+    title = "Steps of ConvNeXt until D(v) is learned"
     return style.finish(figure, title, caption)
 
 
@@ -420,6 +489,8 @@ def main() -> None:
     plan = make_plan(asked.networks, asked.indices)
     table = complete(asked.out / "results.csv", train_variant, jobs, plan)
     style.save(make_figure(table, untrained), asked.out, "anatomy")
+    if "convnext" in asked.networks:
+        style.save(make_steps_figure(table), asked.out, "steps")
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ WAVE = (0, 2)  # the lowest frequency of paper 1's grid that is not constant
 
 CONTROLS = {
     "random": "random\ndirection",
-    f"fourier_{WAVE[0]}_{WAVE[1]}": "smooth\nwave",
+    f"fourier_{WAVE[0]}_{WAVE[1]}": f"Fourier\n{WAVE}",
 }
 """Titles of the directions that are the same for all networks."""
 
@@ -369,7 +369,8 @@ def train_all(
 def title_of(name: str) -> str:
     """A network's label, each argument on a line of its own."""
     architecture = config.read()["architectures"][name]
-    return label(networks.specification(architecture)).replace(", ", "\n")
+    text = label(networks.specification(architecture))
+    return text.replace(", ", "\n").replace(" with", "\nwith")
 
 
 def bars(
@@ -405,7 +406,7 @@ def bars(
         control = of_network[of_network["direction"] == nad]
         if not control.empty:
             panel.plot(place, 100 * control["accuracy"].mean(), **OWN_NAD)
-    panel.set(xlim=(-0.6, 1.6), ylim=(0, 102), yticks=[0, 50, 100])
+    panel.set(xlim=(-0.6, 1.6), ylim=(0, 106), yticks=[0, 50, 100])
     panel.set_xticks([0, 1], [title_of(network) for network in pair], fontsize=7)
 
 
@@ -434,15 +435,17 @@ def pairs_figure(
             pixels = vectors[direction].reshape(SIDE, SIDE)
             bound = np.abs(pixels).max()
             picture.imshow(pixels, cmap="RdBu_r", vmin=-bound, vmax=bound)
-            learns, does_not = (title_of(name).replace("\n", ", ") for name in (a, b))
+            learns, does_not = (title_of(name).replace("\n", " ") for name in (a, b))
             picture.set_title(f"for {learns},\nnot {does_not}", fontsize=8)
             bars(panel, table, own, direction, (a, b))
         row[1].set_ylabel("accuracy (%)")
     handles = [
         Patch(color=style.BLUE, alpha=0.8, label="should learn it"),
         Patch(color=style.ORANGE, alpha=0.8, label="should not"),
-        Patch(fill=False, linewidth=0.7, label="in training"),
-        Line2D([], [], **OWN_NAD, label="along its own NAD of nearest response"),
+        Patch(fill=False, linewidth=0.7, label="training accuracy"),
+        Line2D(
+            [], [], **OWN_NAD, label="along an own NAD with nearly the same response"
+        ),
     ]
     figure.legend(
         handles=handles,
@@ -453,7 +456,10 @@ def pairs_figure(
     )
     # The empty lines make room for the legend.
     title = "Directions that one network learns and another does not\n\n"
-    caption = "dotted: chance · ± standard deviation over seeds · ε = σ = 1"
+    caption = (
+        "red: +, blue: − · dotted: chance · bars: ± standard deviation over seeds · "
+        "no diamond: not trained · ε = σ = 1"
+    )
     return style.finish(figure, title, caption)
 
 
@@ -502,13 +508,10 @@ def matrix_figure(table: pd.DataFrame, names: Sequence[str]) -> Figure:
     panels[2].set_title("controls")
     caption = (
         f"Test accuracy (%) · {explain_unfitted('dot')} · "
-        "± standard deviation over seeds"
+        "± standard deviation over seeds; without ±: one seed · grey: not trained"
     )
-    return style.finish(
-        figure,
-        "Directions that network A should learn and network B should not",
-        caption,
-    )
+    title = "Directions from two untrained networks: A should learn them, B should not"
+    return style.finish(figure, title, caption)
 
 
 def draw(folder: Path, names: Sequence[str] | None) -> None:

@@ -77,6 +77,7 @@ BORDERS = (
     ("LeNet", "pool", "in the middle", "NAD 1000, moved to the middle"),
     ("LeNet with strides", "stride", "in the middle", "the same"),
     ("LeNet without pooling", "none", "in the middle", "the same"),
+    ("LeNet with average pooling", "average", "in the middle", "the same"),
 )
 """Rows of `make_borders`: label, downsampling and direction of `studies.border`, and
 the direction in words."""
@@ -108,7 +109,7 @@ ALTERED = {"lenet": "LeNet", "resnet18_narrow": "⅛-width ResNet-18"}
 
 BLIND_SPOTS = (
     ("LeNet with strides", "lenet_strided", "", "does not read these pixels"),
-    ("LeNet", "lenet", "", "probably max pooling"),
+    ("LeNet", "lenet", "", "probably pooling"),
     ("LeNet without pooling", "lenet", "downsampling=none", "(control)"),
     ("ConvNeXt", "convnext", "scale=1e-06", "small initial layer scale"),
     ("ConvNeXt, layer scale 1", "convnext", "scale=1", "(control)"),
@@ -412,9 +413,9 @@ def make_blocks() -> str:
     adamw = pd.concat(runs)
     scaled = read_run("anatomy/layer_scale")
     columns = {
-        "SGD, from 10⁻⁶, %": sgd,
-        "SGD, from 1, %": select(scaled, optimiser="SGD", scale=1.0, fixed=False),
-        "AdamW, from 10⁻⁶, %": adamw,
+        "SGD, scale starts at 10⁻⁶, %": sgd,
+        "SGD, starts at 1, %": select(scaled, optimiser="SGD", scale=1.0, fixed=False),
+        "AdamW, starts at 10⁻⁶, %": adamw,
         "AdamW, fixed at 10⁻⁶, %": select(
             scaled, optimiser="AdamW", scale=1e-6, fixed=True
         ),
@@ -435,7 +436,7 @@ def make_blocks() -> str:
             seeds = table[table["direction"] == direction]
             row.append("–" if seeds.empty else describe_seeds(seeds))
         rows.append(row)
-    untrained = ["repeated, % of energy", "untrained response from 10⁻⁶", "from 1"]
+    untrained = ["repeated, % of energy", "response, scale 10⁻⁶", "response, scale 1"]
     return format_table(["direction", *untrained, *columns], rows)
 
 
@@ -461,7 +462,9 @@ def make_rivals() -> str:
             along = f"{learner}_not_{rival}"
             row.append(f"{describe(learner, along)} / {describe(rival, along)}")
         rows.append(row)
-    return format_table(["A, should learn", *LABELS.values()], rows)
+    return format_table(
+        ["A (row) should learn, B (column) should not", *LABELS.values()], rows
+    )
 
 
 def read_variants(run: str) -> pd.DataFrame:
@@ -495,27 +498,19 @@ def make_blind_spots() -> str:
 
 
 def make_earlier_nads() -> str:
-    """Make the table of the same networks along NADs 200 and 400, and of ConvNeXt with
-    further layer scales where it is trained."""
-    spots = [spot[:3] for spot in BLIND_SPOTS]
-    for scale in ("0.1", "0.01", "0.001"):
-        label = f"ConvNeXt, layer scale {scale}"
-        spots.append((label, "convnext", f"scale={scale}"))
-    trained = read_variants("anatomy/initial_scale")
-    rows = []
-    for index in (200, 400):
-        there = trained[trained["index"] == index]
-        known = set(zip(there["network"], there["variant"], strict=True))
-        for label, *place in spots:
-            if tuple(place) in known:
-                rows.append([str(index), label, *describe_along(*place, index)])
+    """Make the table of the same networks along NADs 200 and 400."""
+    rows = [
+        [str(index), label, *describe_along(network, variant, index)]
+        for index in (200, 400)
+        for label, network, variant, _ in BLIND_SPOTS
+    ]
     return format_table(["NAD", "network", *ALONG], rows)
 
 
 def make_layer_scales() -> str:
     """Make the table of ConvNeXt with trained and with fixed layer scales, along its
     NADs."""
-    table = read_run("anatomy/layer_scale")
+    table = read_run("anatomy/layer_scale", gain=1)
     table["index"] = table["direction"].str.extract(r"^nad_(\d+)$")[0].astype(float)
     keys = ["index", "optimiser", "scale", "fixed"]
     rows = []
@@ -526,8 +521,33 @@ def make_layer_scales() -> str:
             mean = seeds[f"scale_{epochs}"].mean()
             row.append("–" if fixed else f"{mean:.2g}")
         rows.append([*row, describe_seeds(seeds)])
-    columns = ["NAD", "optimiser", "layer scales", "after 4 epochs", "after 20 epochs"]
+    columns = ["NAD", "optimiser", "initial layer scale"]
+    columns += ["layer scale after 4 epochs", "after 20 epochs"]
     return format_table([*columns, "test accuracy, %"], rows)
+
+
+def make_gains() -> str:
+    """Make the table of ConvNeXt with SGD and fixed layer scales, along NAD 1000, by
+    the factor on the gradients of its blocks' weights."""
+    table = read_run(
+        "anatomy/layer_scale", optimiser="SGD", fixed=True, direction="nad_1000"
+    )
+    rows = []
+    for (scale, gain), seeds in table.groupby(["scale", "gain"]):
+        steps = seeds.sort_values("seed")["steps"]
+        rows.append(
+            [
+                LAYER_SCALES[scale],
+                f"×{gain:,.6g}",
+                ", ".join(
+                    "–" if np.isnan(count) else f"{count:.0f}" for count in steps
+                ),
+                describe_seeds(seeds),
+            ]
+        )
+    columns = ["layer scales, fixed at", "gradients of the blocks' weights"]
+    columns += ["steps until learned", "test accuracy, %"]
+    return format_table(columns, rows)
 
 
 def make_position_embeddings() -> str:

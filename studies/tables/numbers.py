@@ -258,6 +258,7 @@ def count_seeds(run: str, **values: Any) -> str:
 def describe_seeds(networks: pd.DataFrame) -> str:
     """Describe the test accuracy of each seed, and of an unfitted one the training."""
     texts = []
+    networks = networks.sort_values("seed")
     for accuracy, training in zip(
         networks["accuracy"], networks["train_accuracy"], strict=True
     ):

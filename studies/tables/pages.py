@@ -43,6 +43,7 @@ TABLES = {
     "blind spots": findings.make_blind_spots,
     "earlier NADs": findings.make_earlier_nads,
     "layer scales": findings.make_layer_scales,
+    "gains": findings.make_gains,
     "position embeddings": findings.make_position_embeddings,
     "alterations": findings.make_alterations,
     "families": findings.make_families,

@@ -46,9 +46,10 @@ def test_the_plan_trains_along_the_indices_with_one_sigma():
     plan = anatomy.make_plan(["convnext", "vit_small"], (200, 5))
     assert plan.settings.sigma == {"convnext": 1.0, "vit_small": 1.0}
     assert {member.grid.indices for member in plan.members.values()} == {(200, 5)}
-    assert (
-        plan.train_samples == 10_000 and plan.members["convnext"].training.epochs == 20
-    )
+    training = plan.members["convnext"].training
+    assert plan.train_samples == 10_000 and training.epochs == 20
+    batches = -(-plan.train_samples // training.batch_size)
+    assert training.epochs * batches == anatomy.LAST
 
 
 def count_and_repeat(context, key):
@@ -96,17 +97,56 @@ def test_the_figure_has_untrained_networks_beside_trained_ones():
         ],
         columns="network variant optimiser index seed train_accuracy accuracy".split(),
     )
-    response, kernel, trained = anatomy.make_figure(results, untrained).axes
-    points, _ = drawing.curves(response)["along NAD 1000"]
-    assert points == [[1, 25], [5, 1]]
+    axes = anatomy.make_figure(results, untrained).axes
+    response, of_lenet, _, kernel, _, _, trained, lenet, vit = axes
+    points = [line.get_xydata().tolist() for line in response.get_lines()]
+    assert points == [[[1, 25]]]
+    assert of_lenet.get_lines()[0].get_xydata().tolist() == [[0, 1]]
     points, whiskers = drawing.curves(kernel)["along NAD 0"]
-    assert points == [[1, 8], [5, 1.2]] and whiskers[0] == [1, 7, 9]
+    assert points == [[1, 8]] and whiskers[0] == [1, 7, 9]
     points = {}
     for line in trained.get_lines():
         hollow = line.get_markerfacecolor() == "white"
         for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True):
             points[round(float(x), 2), float(y)] = hollow
-    assert points[0.85, 60] and not points[0.85, 90], "each seed of SGD"
-    assert not points[5, 50]
+    assert points[0.75, 60] and not points[0.75, 90], "each seed of SGD"
+    fitted = [tuple(point) for line in lenet.get_lines() for point in line.get_xydata()]
+    assert (0, 50) in fitted
+    assert [text.get_text() for text in vit.get_xticklabels()][0] == "1"
     legend = [text.get_text() for text in trained.get_legend().get_texts()]
-    assert legend == ["SGD", "SGD with momentum"]
+    assert legend == [*anatomy.OPTIMISERS]
+
+
+def test_the_steps_figure_shows_each_seed_by_scale_and_what_was_never_learned():
+    results = pd.DataFrame(
+        [
+            ("convnext", "scale=1", "SGD", 200, 1.0, 240),
+            ("convnext", "scale=1", "SGD", 400, 1.0, 500),
+            ("convnext", "scale=1", "AdamW", 400, 1.0, 350),
+            ("convnext", "scale=0.01", "SGD", 400, 0.6, np.nan),
+            ("convnext", "scale=0.01", "SGD", 400, 1.0, np.nan),
+            ("lenet", "", "SGD", 400, 0.6, np.nan),
+        ],
+        columns="network variant optimiser index train_accuracy steps".split(),
+    )
+    first, second = anatomy.make_steps_figure(results).axes
+    assert [panel.get_title() for panel in (first, second)] == ["NAD 200", "NAD 400"]
+    points = set()
+    for line in second.get_lines():
+        if line.get_linestyle() == "None":
+            hollow = line.get_markerfacecolor() == "white"
+            name = line.get_color()
+            for x, y in line.get_xydata():
+                points.add((name, round(float(np.log10(x))), float(y), hollow))
+    sgd, _, adamw = (look["color"] for look in anatomy.style.CURVES[:3])
+    assert points == {
+        (sgd, 0, 500, False),
+        (adamw, 0, 350, False),
+        (sgd, -2, anatomy.NEVER, True),
+        (sgd, -2, anatomy.NEVER, False),
+    }
+    (predicted,) = (
+        line for line in second.get_lines() if line.get_label() == "predicted (SGD)"
+    )
+    assert predicted.get_xydata()[-1] == pytest.approx([1, 500])
+    assert predicted.get_ydata()[0] == pytest.approx(anatomy.LAST)

@@ -434,11 +434,12 @@ def test_initial_scales_have_what_was_measured_before_training_and_after(folder)
 
 
 def test_layer_scales_are_measured_where_they_are_trained(folder):
-    columns = "optimiser,scale,fixed,direction,seed,train_accuracy,accuracy"
+    columns = "optimiser,scale,fixed,gain,direction,seed,train_accuracy,accuracy"
     rows = [
-        "SGD,1,True,nad_1000,0,1,0.999,1,1",
-        "AdamW,0.000001,False,nad_1000,0,1,0.998,0.03,0.05",
-        "AdamW,0.000001,False,nad_1000,1,0.6,0.5,0.05,0.07",
+        "SGD,1,True,1,nad_1000,0,1,0.999,1,1",
+        "SGD,1,True,0.01,nad_1000,0,0.6,0.5,1,1",
+        "AdamW,0.000001,False,1,nad_1000,0,1,0.998,0.03,0.05",
+        "AdamW,0.000001,False,1,nad_1000,1,0.6,0.5,0.05,0.07",
     ]
     path = folder / "anatomy/layer_scale/results.csv"
     write(path, f"{columns},scale_4,scale_20", *rows)
@@ -446,6 +447,21 @@ def test_layer_scales_are_measured_where_they_are_trained(folder):
     texts = "99.8, 50.0 (training 60)"
     assert adamw == f"| 1000 | AdamW | from 10⁻⁶ | 0.04 | 0.06 | {texts} |"
     assert sgd == "| 1000 | SGD | fixed at 1 | – | – | 99.9 |"
+
+
+def test_gains_are_those_of_sgd_with_fixed_layer_scales(folder):
+    columns = "optimiser,scale,fixed,gain,direction,seed,train_accuracy,accuracy,steps"
+    rows = [
+        "SGD,1,True,1,nad_1000,0,1,0.999,500",
+        "SGD,1,False,1,nad_1000,0,1,0.998,400",
+        "SGD,0.01,True,10000,nad_1000,1,0.6,0.5,",
+        "SGD,0.01,True,10000,nad_1000,0,1,0.997,700",
+        "AdamW,0.01,True,1,nad_1000,1,0.6,0.5,",
+    ]
+    write(folder / "anatomy/layer_scale/results.csv", columns, *rows)
+    _, _, small, large = findings.make_gains().splitlines()
+    assert small == "| 0.01 | ×10,000 | 700, – | 99.7, 50.0 (training 60) |"
+    assert large == "| 1 | ×1 | 500 | 99.9 |"
 
 
 def test_blind_spots_are_told_apart_by_optimisers(folder, monkeypatch):
@@ -470,17 +486,23 @@ def test_blind_spots_are_told_apart_by_optimisers(folder, monkeypatch):
     assert convnext == "| ConvNeXt | b | 10.0 | – | – | 99.8 |"
 
 
-def test_earlier_nads_have_the_networks_that_are_trained_there(folder):
+def test_earlier_nads_have_a_row_per_network(folder, monkeypatch):
+    spots = (("LeNet", "lenet", "", "a"), ("ConvNeXt", "convnext", "scale=1", "b"))
+    monkeypatch.setattr(findings, "BLIND_SPOTS", spots)
     run = folder / "anatomy/initial_scale"
-    untrained = [f"{network},0,0.8" for network in ("lenet,", "convnext,scale=0.1")]
-    untrained += ["lenet,,400,0.2", "convnext,scale=0.1,200,0.4"]
+    untrained = []
+    for network in ("lenet,", "convnext,scale=1"):
+        untrained += [f"{network},0,0.8", f"{network},200,0.4", f"{network},400,0.2"]
     write(run / "response.csv", "network,variant,index,response", *untrained)
     columns = "network,variant,optimiser,index,seed,train_accuracy,accuracy"
-    trained = ["lenet,,SGD,400,0,0.7,0.5", "convnext,scale=0.1,AdamW,200,0,1,0.998"]
+    trained = []
+    for index in (200, 400):
+        trained.append(f"lenet,,SGD,{index},0,0.7,0.5")
+        trained.append(f"convnext,scale=1,AdamW,{index},0,1,0.998")
     write(run / "results.csv", columns, *trained)
-    _, _, first, second = findings.make_earlier_nads().splitlines()
-    assert first == "| 200 | ConvNeXt, layer scale 0.1 | 50.0 | – | – | 99.8 |"
-    assert second == "| 400 | LeNet | 25.0 | 50.0 (training 70) | – | – |"
+    _, _, first, *_, last = findings.make_earlier_nads().splitlines()
+    assert first == "| 200 | LeNet | 50.0 | 50.0 (training 70) | – | – |"
+    assert last == "| 400 | ConvNeXt | 25.0 | – | – | 99.8 |"
 
 
 def test_position_embeddings_have_a_row_per_nad(folder):
