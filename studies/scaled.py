@@ -165,5 +165,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with one_sentence("results.csv keeps the networks, and the same command resumes"):
+    with one_sentence("results.csv keeps the networks"):
         main()

@@ -54,8 +54,7 @@ def expand_path(path: str | Path) -> Path:
     path = Path(path).expanduser()
     if not path.exists():
         raise InputError(
-            f"the images' path {path} does not exist; name a folder or archive, or "
-            "null for CIFAR-10",
+            f"the images' path {path} does not exist; name a folder or archive",
             "missing-file",
             path=str(path),
         )
@@ -69,10 +68,14 @@ def notice_other_images(settings: ImageSettings) -> None:
 
     Args:
         settings: The block `images` of params.yaml.
+
+    Raises:
+        InputError: CIFAR10 names nothing that is there.
     """
     path = os.environ.get(VARIABLE)
     if not path or settings.path is not None:
         return
+    expand_path(path)
     about = artifacts.REPORTS / "images.json"
     if not artifacts.IMAGES.exists() or not about.exists():
         return

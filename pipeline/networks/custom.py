@@ -134,7 +134,8 @@ def load(module: str) -> types.ModuleType:
     if folder not in sys.path:
         sys.path.append(folder)
     with prefix_all_errors(
-        f"the module {module}, in own/ or installed, cannot be imported"
+        f"the module {module}, in own/, the current folder or installed, cannot be "
+        "imported"
     ):
         sys.path.insert(0, folder)
         try:
@@ -183,7 +184,8 @@ def build(
     Raises:
         InputError: If `make` fails or does not return a module.
     """
-    with prefix_all_errors("the network cannot be built"), usual_defaults():
+    called = "called with channels, outputs and further arguments by name"
+    with prefix_all_errors(f"it cannot be built when {called}"), usual_defaults():
         network = initialise(make, seed)
         if not isinstance(network, nn.Module):
             raise InputError(
@@ -257,7 +259,8 @@ def run(
             expected = (len(x), *output_shape)
             if output.shape != expected:
                 raise InputError(
-                    f"it returns {tuple(output.shape)}, not {expected}",
+                    f"it returns {tuple(output.shape)}, not {expected}; build it with "
+                    f"{output_shape[0]} output{'s' * (output_shape[0] > 1)}",
                     "network-output",
                     shape=tuple(output.shape),
                 )

@@ -123,10 +123,17 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
     """Return the specification of an architecture in params.yaml.
 
     Raises:
-        InputError: If the name is neither in the table nor of the form
+        InputError: If the name is missing, or neither in the table nor of the form
             `package.module:name`.
     """
-    name = str(architecture.get("network"))
+    if "network" not in architecture:
+        raise InputError(
+            f"the key 'network' is missing among {', '.join(architecture)}; it names "
+            "the network, such as lenet or my_networks:Mixer",
+            "missing-key",
+            key="network",
+        )
+    name = str(architecture["network"])
     module, colon, _ = name.partition(":")
     if colon and "/" not in module and not module.endswith(".py"):
         return dict(architecture)
@@ -202,10 +209,9 @@ def build(
     import_path = specification["network"]
     arguments = keywords(specification)
     make = functools.partial(constructor(import_path), channels, outputs, **arguments)
-    given = (
-        f"{import_path} with {channels} channels, {outputs} outputs and {arguments}: "
-    )
-    with prefix_errors(given, TypeError, ValueError):
+    given = [f"channels {channels}", f"outputs {outputs}"]
+    given += [f"{name} {value}" for name, value in arguments.items()]
+    with prefix_errors(f"{import_path} ({', '.join(given)}): ", TypeError, ValueError):
         if is_custom(import_path):
             return custom.build(make, seed, CONTIGUOUS.items() <= specification.items())
         return initialise(make, seed)

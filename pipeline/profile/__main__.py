@@ -144,7 +144,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     sizes = plan.load_or_choose(
         folder / "plan.json", architectures, shape, arguments.minutes, device
     )
-    steps = plan.EPOCHS * sizes.samples // BATCH
+    steps = sizes.epochs * sizes.samples // BATCH
     for specification in architectures.values():
         notices += dry_run(specification, shape, 2, steps)
         notices += find_idle_weights(specification, shape)
@@ -154,7 +154,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     print(
         f"about {arguments.minutes:g} min on {workers.device_name(device)}; for each "
         f"network at most {sizes.untrained:,} untrained networks ({sizes.estimand}), "
-        f"and {sizes.seeds} × {sizes.indices} trained ones on {sizes.samples:,} samples"
+        f"and {sizes.seeds} × {sizes.indices} trained ones, {sizes.epochs} epochs of "
+        f"{sizes.samples:,} samples each"
     )
     files = plan.digest_own_files(own.find_data(paths))
     nads_plan = plan.plan_nads(
@@ -261,10 +262,7 @@ def profile() -> None:
     # Last, since the folder where an installed command runs may have a folder pipeline/
     # too.
     sys.path.append(os.getcwd())
-    hint = (
-        f"finished networks are cached in {store.default_folder()}; "
-        "the same command resumes"
-    )
+    hint = f"finished networks are cached in {store.default_folder()}"
     # One thread for the decompositions too: the cores are the workers'.
     with one_sentence(hint), threadpoolctl.threadpool_limits(1):
         torch.set_num_threads(1)

@@ -54,18 +54,38 @@ def describe_seen(profile: "Profile") -> str:
     )
 
 
-def describe_missed(profile: "Profile") -> str:
-    """Describe what a network may fail to see."""
+def split_missed(profile: "Profile") -> tuple[list[int], list[int]]:
+    """Split the indices of the NADs that are not learned into those along which all
+    networks are fitted, and those along which a longer training may do better."""
     rows = profile.accuracies
     missed = rows[rows["mean"] <= UNSEEN]
-    fitted = (missed["fitted"] == missed["seeds"]).sum()
+    fitted = missed["fitted"] == missed["seeds"]
+    return missed.index[fitted].tolist(), missed.index[~fitted].tolist()
+
+
+def describe_missed(profile: "Profile") -> str:
+    """Describe what a network may fail to see."""
+    memorised, undecided = split_missed(profile)
     weakest = profile.response.frequencies.iloc[0]
-    return (
-        f"Test accuracy is at most {UNSEEN:.0%} along {format_indices(missed.index)} "
-        f"(networks are fitted along {fitted} of {len(missed)}). The weakest response "
-        f"to a wave is {format_response(weakest['response'])}, "
+    texts = []
+    if memorised:
+        texts.append(
+            f"Test accuracy is at most {UNSEEN:.0%} along {format_indices(memorised)}, "
+            "although it fits its training set."
+        )
+    if undecided:
+        texts.append(
+            f"Not decided: test accuracy is at most {UNSEEN:.0%} along "
+            f"{format_indices(undecided)}, but it does not fit its training set, "
+            "so a longer training may learn them."
+        )
+    if not texts:
+        texts.append(f"Test accuracy is above {UNSEEN:.0%} along all NADs tried.")
+    texts.append(
+        f"The weakest response to a wave is {format_response(weakest['response'])}, "
         f"at {format_frequency(weakest)}."
     )
+    return " ".join(texts)
 
 
 def advise(profile: "Profile") -> str:
@@ -73,12 +93,21 @@ def advise(profile: "Profile") -> str:
     if profile.nads.error > NOISY:
         return "Give more --minutes or a smaller --input: its NADs are mostly noise."
     if not profile.fitted:
-        return "Try --lr 0.1, or more --minutes: no trained network is fitted."
-    if (profile.accuracies["mean"] <= UNSEEN).any():
-        return (
-            "If your classes differ along what it may miss, change its strides, "
-            "poolings or patches, or filter, rescale or crop the images."
+        return "Give more --minutes, or try --lr 0.1: no trained network is fitted."
+    memorised, undecided = split_missed(profile)
+    texts = []
+    if memorised:
+        texts.append(
+            f"If your classes differ along {format_indices(memorised)}, change its "
+            "strides, poolings or patches, or filter, rescale or crop the images."
         )
+    if undecided:
+        texts.append(
+            f"Give more --minutes to decide whether it misses "
+            f"{format_indices(undecided)}."
+        )
+    if texts:
+        return " ".join(texts)
     return "Nothing: it misses no direction that was tested."
 
 
@@ -137,8 +166,9 @@ def describe_checkpoint(checkpoint: Checkpoint, profile: "Profile") -> str:
     )
     return (
         f"Test accuracy is {checkpoint.accuracy:.1%} on {checkpoint.tested:,} images "
-        f"of {checkpoint.images}, with {checkpoint.answers} of {checkpoint.classes} "
-        f"answers. The architecture's first {count} NADs hold {after:.1%} of its "
+        f"of {checkpoint.images}; it gives {checkpoint.answers} of the "
+        f"{checkpoint.classes} answers. The architecture's first {count} NADs hold "
+        f"{after:.1%} of its "
         f"squared response (before training {before:.1%}, by chance "
         f"{count / dimension:.1%}). Its response is {'; '.join(bands)}. Along all "
         f"{len(directions):,} NADs, Spearman's ρ of the responses before and after "

@@ -27,7 +27,7 @@ class Small(nn.Sequential):
         super().__init__(nn.Flatten(), *layers)
 """
 
-SIZES = command.plan.Sizes("secant", 8, 3, 1, 512)
+SIZES = command.plan.Sizes("secant", 8, 3, 1, 512, 6)
 OPTIONS = {"shape": (1, 4, 4), "minutes": 0.01, "output": "page"}
 
 

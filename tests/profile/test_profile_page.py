@@ -59,10 +59,10 @@ def test_the_summary_says_what_is_seen_what_is_missed_and_what_to_do():
     assert f"{words.format_response(first)} to its first NAD" in seen
     assert "NAD 0, 18" in seen
     assert "63" not in seen
-    missed = words.describe_missed(found)
-    assert "NAD 63 (networks are fitted along 1 of 1)" in missed
+    assert words.split_missed(found) == ([63], [])
+    assert "along NAD 63, although it fits" in words.describe_missed(found)
     assert "strides" in words.advise(found)
-    assert "NAD none" in words.describe_missed(make_profile(accuracies={0: 1.0}))
+    assert "all NADs" in words.describe_missed(make_profile(accuracies={0: 1.0}))
     assert words.format_response(0.0312) == "×0.031"
     assert words.format_response(14.2) == "×14"
     assert words.format_response(1e-9) == "×0"
@@ -75,15 +75,17 @@ def test_the_summary_says_what_is_seen_what_is_missed_and_what_to_do():
         (0.3, 1.0, "strides", "single later ones are not (relative error of C 0.30)"),
         (0.6, 1.0, "--minutes", "noise (relative error of C 0.60)"),
         (0.1, 0.7, "--lr", "longer training (fitted: 0 of 3)"),
-        (0.1, [1.0, 1.0, 0.7], "strides", "where it is fitted (fitted: 2 of 3)"),
+        (0.1, [1.0, 1.0, 0.7], "decide", "where it is fitted (fitted: 2 of 3)"),
     ],
 )
 def test_what_the_page_can_be_trusted_for(error, train_accuracy, advice, trust):
     found = make_profile(error=error, train_accuracy=train_accuracy)
     assert advice in words.advise(found)
     assert trust in words.describe_trust(found)
-    fitted = 1 if train_accuracy == 1.0 else 0
-    assert f"fitted along {fitted} of 1" in words.describe_missed(found)
+    fitted = train_accuracy == 1.0
+    assert words.split_missed(found) == (([63], []) if fitted else ([], [63]))
+    assert ("longer training" in words.describe_missed(found)) != fitted
+    assert "strides" not in words.advise(found) or fitted
 
 
 def test_waves_to_which_one_network_responds_twice_as_strongly_are_counted():
@@ -131,7 +133,7 @@ def folder(tmp_path_factory):
         profile.rows["architecture"] = name
     estimates = plan.plan_nads(dict.fromkeys(profiles, MLP), SHAPE, "secant", 40, {})
     nads = {name: profile.nads for name, profile in profiles.items()}
-    sweep = plan.plan_sweep(estimates, nads, Sizes("secant", 40, 3, 1, 512), 0.5)
+    sweep = plan.plan_sweep(estimates, nads, Sizes("secant", 40, 3, 1, 512, 6), 0.5)
     before = Response(np.eye(64), SHAPE)
     after = Response(np.eye(64)[:30], SHAPE)
     page.write(
@@ -169,7 +171,7 @@ def test_the_page_says_what_the_tables_say_and_needs_no_other_file(folder):
     assert "Mind this." in text
     assert "profile mine:Net" in text
     assert "66.7% on 9 images" in text
-    assert "with 2 of 3 answers" in text
+    assert "2 of the 3 answers" in text
     assert not re.search(r"\bnan\b|\binf\b", text)
     means = pd.read_csv(folder / "summary.csv")["mean"]
     assert means.tolist() == 2 * list(ACCURACIES.values())

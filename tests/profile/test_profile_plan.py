@@ -18,7 +18,7 @@ SMALL = {"mlp": {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side
 def sweep_of(shape, samples):
     """The plan of trained networks for inputs of a shape."""
     estimates = plan.plan_nads(SMALL, shape, "secant", 8, {})
-    sizes = Sizes("secant", 8, 12, 1, samples)
+    sizes = Sizes("secant", 8, 12, 1, samples, 6)
     nads = {"mlp": imported(np.eye(math.prod(shape)), shape)}
     return plan.plan_sweep(estimates, nads, sizes, 0.5)
 
@@ -71,16 +71,18 @@ def choose_sizes(monkeypatch):
     return choose
 
 
-@pytest.mark.parametrize("step", [1e-4, 1e-3])
-def test_the_sizes_fill_the_time(choose_sizes, step):
+@pytest.mark.parametrize(("step", "indices", "epochs"), [(1e-4, 12, 40), (1e-3, 3, 22)])
+def test_the_sizes_fill_the_time(choose_sizes, step, indices, epochs):
     sizes = choose_sizes(step, step, 0.0)
     assert sizes.untrained == pytest.approx(24 / (2 * 64 * step / 3), abs=1)
     networks = sizes.indices * sizes.seeds
-    assert 0.8 * 36 < networks * sizes.samples * 7 * step <= 36
+    samples = sizes.samples * (sizes.epochs + 1)
+    assert 0.8 * 36 < networks * samples * step <= 36
+    assert (sizes.indices, sizes.epochs) == (indices, epochs)
 
 
 def test_a_slow_network_has_the_least_sizes(choose_sizes):
-    assert choose_sizes(10.0, 10.0, 0.0) == Sizes("gradient", 8, 3, 1, 512)
+    assert choose_sizes(10.0, 10.0, 0.0) == Sizes("gradient", 8, 3, 1, 512, 6)
 
 
 def test_a_fast_network_has_the_largest_sizes(choose_sizes):

@@ -11,7 +11,7 @@ from pipeline.profile.plan import Sizes
 from pipeline.training.loop import Diverged
 
 CPU = torch.device("cpu")
-SIZES = Sizes("secant", 8, 3, 1, 256)
+SIZES = Sizes("secant", 8, 3, 1, 256, 6)
 MLP = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4]}
 
 
