@@ -35,6 +35,11 @@ def format_response(value: float) -> str:
     return f"×{value:.2g}" if value < 9.95 else f"×{value:.0f}"
 
 
+def format_percent(share: float, digits: int = 0) -> str:
+    """Format a share: '90 %'."""
+    return f"{100 * share:.{digits}f} %"
+
+
 def format_indices(indices: Sequence[int]) -> str:
     """Format NAD indices, such as 'NAD 0, 18'."""
     return f"NAD {', '.join(map(str, indices)) or 'none'}"
@@ -50,7 +55,8 @@ def describe_seen(profile: "Profile") -> str:
     seen = format_indices(rows.index[rows["mean"] >= SEEN])
     return (
         f"Before training, its response relative to a random pattern is "
-        f"{', '.join(texts)}. Test accuracy is at least {SEEN:.0%} along {seen}."
+        f"{', '.join(texts)}. Test accuracy is at least {format_percent(SEEN)} along "
+        f"{seen}."
     )
 
 
@@ -67,20 +73,21 @@ def describe_missed(profile: "Profile") -> str:
     """Describe what a network may fail to see."""
     memorised, undecided = split_missed(profile)
     weakest = profile.response.frequencies.iloc[0]
+    low = format_percent(UNSEEN)
     texts = []
     if memorised:
         texts.append(
-            f"Test accuracy is at most {UNSEEN:.0%} along {format_indices(memorised)}, "
+            f"Test accuracy is at most {low} along {format_indices(memorised)}, "
             "although it fits its training set."
         )
     if undecided:
         texts.append(
-            f"Not decided: test accuracy is at most {UNSEEN:.0%} along "
+            f"Not decided: test accuracy is at most {low} along "
             f"{format_indices(undecided)}, but it does not fit its training set, "
             "so a longer training may learn them."
         )
     if not texts:
-        texts.append(f"Test accuracy is above {UNSEEN:.0%} along all NADs tried.")
+        texts.append(f"Test accuracy is above {low} along all NADs tried.")
     texts.append(
         f"The weakest response to a wave is {format_response(weakest['response'])}, "
         f"at {format_frequency(weakest)}."
@@ -165,12 +172,12 @@ def describe_checkpoint(checkpoint: Checkpoint, profile: "Profile") -> str:
         checkpoint.before.along(directions), checkpoint.after.along(directions)
     )
     return (
-        f"Test accuracy is {checkpoint.accuracy:.1%} on {checkpoint.tested:,} images "
-        f"of {checkpoint.images}; it gives {checkpoint.answers} of the "
-        f"{checkpoint.classes} answers. The architecture's first {count} NADs hold "
-        f"{after:.1%} of its "
-        f"squared response (before training {before:.1%}, by chance "
-        f"{count / dimension:.1%}). Its response is {'; '.join(bands)}. Along all "
-        f"{len(directions):,} NADs, Spearman's ρ of the responses before and after "
-        f"training is {format_number(rho, 2)}."
+        f"Test accuracy is {format_percent(checkpoint.accuracy, 1)} on "
+        f"{checkpoint.tested:,} images of {checkpoint.images}; it gives "
+        f"{checkpoint.answers} of the {checkpoint.classes} answers. The architecture's "
+        f"first {count} NADs hold {format_percent(after, 1)} of its squared response "
+        f"(before training {format_percent(before, 1)}, by chance "
+        f"{format_percent(count / dimension, 1)}). Its response is {'; '.join(bands)}. "
+        f"Along all {len(directions):,} NADs, Spearman's ρ of the responses before and "
+        f"after training is {format_number(rho, 2)}."
     )

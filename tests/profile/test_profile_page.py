@@ -170,7 +170,7 @@ def test_the_page_says_what_the_tables_say_and_needs_no_other_file(folder):
     assert re.search("Sees .*May miss .*What to do .*Each point", text)
     assert "Mind this." in text
     assert "profile mine:Net" in text
-    assert "66.7% on 9 images" in text
+    assert "66.7 % on 9 images" in text
     assert "2 of the 3 answers" in text
     assert not re.search(r"\bnan\b|\binf\b", text)
     means = pd.read_csv(folder / "summary.csv")["mean"]
