@@ -19,6 +19,7 @@ COMMANDS = {
     "scaled": (["--networks", "lenet", "--targets", "rotation"], 9),
     "layer_scale": ([], 40),
     "transposed": ([], 12),
+    "fitted_rivals": (["--networks", "lenet"], 18),
     "anatomy": (["--networks", "lenet_strided", "--indices", "1000"], 6),
 }
 """Arguments of each study's command, and the number of networks that it trains."""
@@ -28,6 +29,7 @@ SMALL = {
     "carriers": {"TRAIN_SAMPLES": 40, "EPOCHS": 1},
     "scaled": {"TRAIN_SAMPLES": 40, "EPOCHS": 1},
     "transposed": {"SEEDS": 2},
+    "fitted_rivals": {"SAMPLES": 40, "EPOCHS": 1},
     "anatomy": {"KERNEL_SAMPLES": 40, "RESPONSE_NETWORKS": 2},
     "layer_scale": {"RESPONSE_NETWORKS": 2},
 }

@@ -11,6 +11,7 @@ from refusals import refused
 
 from pipeline.nads import controversial, imported, load
 from studies import controversial as study
+from studies import fitted_rivals
 
 NAMES = ("lenet", "convnext")
 DRAWN = ("lenet", "convnext", "convmixer")
@@ -263,3 +264,18 @@ def test_a_run_that_is_not_finished_is_drawn(results, tmp_path):
     pictures = [panel for panel in figure.axes if panel.images]
     assert len(pictures) == 4  # two directions of each pair that has rows
     assert [panel.images[0].get_clim() for panel in pictures] == [(-1, 1)] * 4
+
+
+def test_networks_near_chance_that_are_not_fitted_are_trained_again():
+    rows = [
+        ("lenet", "convnext_not_lenet", 0.5, 0.8),
+        ("lenet", "convnext_not_lenet", 0.51, 1.0),
+        ("lenet", "vgg11_not_lenet", 0.52, 1.0),
+        ("lenet", "convmixer_not_lenet", 0.7, 0.8),
+        ("lenet", "lenet_not_vgg11", 0.99, 1.0),
+        ("lenet", "random", 0.5, 0.8),
+        ("convnext", "lenet_not_convnext", 0.5, 0.6),
+    ]
+    columns = "network direction accuracy train_accuracy".split()
+    cases = fitted_rivals.find_cases(pd.DataFrame(rows, columns=columns), "lenet")
+    assert cases == ["convnext_not_lenet", "lenet_not_vgg11"]
