@@ -322,6 +322,19 @@ def make_fitted_lenets() -> str:
     return format_table(columns, [["LeNets fitted", *cells]])
 
 
+def make_few_samples() -> str:
+    """Make the table of LeNet along its NADs with few samples and many epochs."""
+    results = read_run("nad_sweep/lenet_few_samples", architecture="lenet")
+    of_index = results.groupby("index")
+    accuracies = ["accuracy, %"]
+    counts = ["networks fitted"]
+    for _, networks in of_index:
+        accuracies.append(format_spread(100 * networks["accuracy"]))
+        counts.append(count_fitted(networks))
+    indices = map(str, of_index.groups)
+    return format_table(["NAD", *indices], [accuracies, counts])
+
+
 def make_late_pairs() -> str:
     """Make the table of which recipes fit LeNet along late pairs of NADs."""
     runs = [read_run(f"fitting/lenet_{run}") for run in ("late_pairs", "latest_pair")]

@@ -467,6 +467,24 @@ def make_rivals() -> str:
     )
 
 
+def make_fitted_rivals() -> str:
+    """Make the table of networks that were not fitted along a direction for another
+    network, and are with fewer samples and more epochs."""
+    before = read_run("controversial/six_networks")
+    after = read_run("controversial/fitted")
+    rows = []
+    for network, of_network in after.groupby("network", sort=False):
+        for direction, seeds in of_network.groupby("direction", sort=False):
+            learner, _, rival = direction.partition("_not_")
+            if rival != network:
+                continue
+            first = select(before, network=network, direction=direction)
+            row = [LABELS[network], f"for {LABELS[learner]}"]
+            rows.append([*row, describe_seeds(first), describe_seeds(seeds)])
+    sizes = ["10,000 samples, 20 epochs", "3,200 samples, 40 epochs"]
+    return format_table(["network", "direction", *sizes], rows)
+
+
 def read_variants(run: str) -> pd.DataFrame:
     """Read a table of `studies.anatomy`; a network without changed arguments has the
     variant ''."""

@@ -36,6 +36,8 @@ TABLES = {
     "checkerboards": details.make_checkerboards,
     "conditioning": details.make_conditioning,
     "fitted LeNets": details.make_fitted_lenets,
+    "few samples": details.make_few_samples,
+    "fitted rivals": findings.make_fitted_rivals,
     "late pairs": details.make_late_pairs,
     "zeroed channels": details.make_zeroed,
     "ResNet-18 pairs": details.make_resnet_pairs,

@@ -464,6 +464,31 @@ def test_gains_are_those_of_sgd_with_fixed_layer_scales(folder):
     assert large == "| 1 | ×1 | 500 | 99.9 |"
 
 
+def test_fitted_rivals_have_both_recipes(folder):
+    columns = "network,direction,seed,train_accuracy,accuracy"
+    first = ["lenet,convnext_not_lenet,0,0.8,0.5", "lenet,lenet_not_convnext,0,1,0.99"]
+    write(folder / "controversial/six_networks/results.csv", columns, *first)
+    again = ["lenet,lenet_not_convnext,0,1,1", "lenet,convnext_not_lenet,0,1,0.51"]
+    write(folder / "controversial/fitted/results.csv", columns, *again)
+    _, _, row = findings.make_fitted_rivals().splitlines()
+    assert row == "| LeNet | for ConvNeXt | 50.0 (training 80) | 51.0 |"
+
+
+def test_few_samples_have_accuracy_and_fit_by_index(folder):
+    columns = "architecture,index,seed,train_accuracy,accuracy"
+    rows = [
+        "lenet,400,0,1,0.54",
+        "lenet,400,1,0.9,0.56",
+        "lenet,3,0,1,1",
+        "mlp,3,0,1,1",
+    ]
+    write(folder / "nad_sweep/lenet_few_samples/results.csv", columns, *rows)
+    header, _, accuracy, counts = details.make_few_samples().splitlines()
+    assert header == "| NAD | 3 | 400 |"
+    assert accuracy == "| accuracy, % | 100.0 | 55.0 ± 1.4 |"
+    assert counts == "| networks fitted | 1 of 1 | 1 of 2 |"
+
+
 def test_blind_spots_are_told_apart_by_optimisers(folder, monkeypatch):
     spots = (("LeNet", "lenet", "", "a"), ("ConvNeXt", "convnext", "scale=1", "b"))
     monkeypatch.setattr(findings, "BLIND_SPOTS", spots)
