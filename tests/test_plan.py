@@ -3,6 +3,7 @@ be run."""
 
 import functools
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -176,7 +177,14 @@ def test_images_other_than_those_that_the_variable_names_get_a_notice(
     artifacts.IMAGES.mkdir(parents=True)
     source = "class folders in birds/"
     artifacts.write_json(artifacts.REPORTS / "images.json", {"source": source})
-    for path, notices in (("elsewhere/birds", 0), ("elsewhere/fish.zip", 1)):
+    for path, notices in (("elsewhere/birds", 0), ("elsewhere/fish", 1)):
+        Path(path).mkdir(parents=True)
         monkeypatch.setenv("CIFAR10", path)
         run(smoke)
         assert capsys.readouterr().err.count(source) == notices
+
+
+def test_a_path_that_the_variable_names_must_exist(folder, smoke, monkeypatch):
+    monkeypatch.setenv("CIFAR10", "elsewhere/brids")
+    with refused("missing-file", path="elsewhere/brids"):
+        run(smoke)
