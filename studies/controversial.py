@@ -367,10 +367,14 @@ def train_all(
 
 
 def title_of(name: str) -> str:
-    """A network's label, each argument on a line of its own."""
+    """A network's label."""
     architecture = config.read()["architectures"][name]
-    text = label(networks.specification(architecture))
-    return text.replace(", ", "\n").replace(" with", "\nwith")
+    return label(networks.specification(architecture))
+
+
+def tick_of(name: str) -> str:
+    """A network's label, each argument on a line of its own."""
+    return title_of(name).replace(", ", "\n").replace(" with", "\nwith")
 
 
 def bars(
@@ -407,7 +411,7 @@ def bars(
         if not control.empty:
             panel.plot(place, 100 * control["accuracy"].mean(), **OWN_NAD)
     panel.set(xlim=(-0.6, 1.6), ylim=(0, 106), yticks=[0, 50, 100])
-    panel.set_xticks([0, 1], [title_of(network) for network in pair], fontsize=7)
+    panel.set_xticks([0, 1], [tick_of(network) for network in pair], fontsize=7)
 
 
 def pairs_figure(
@@ -435,7 +439,7 @@ def pairs_figure(
             pixels = vectors[direction].reshape(SIDE, SIDE)
             bound = np.abs(pixels).max()
             picture.imshow(pixels, cmap="RdBu_r", vmin=-bound, vmax=bound)
-            learns, does_not = (title_of(name).replace("\n", " ") for name in (a, b))
+            learns, does_not = (title_of(name) for name in (a, b))
             picture.set_title(f"for {learns},\nnot {does_not}", fontsize=8)
             bars(panel, table, own, direction, (a, b))
         row[1].set_ylabel("accuracy (%)")
@@ -483,7 +487,7 @@ def accuracies_of(
             title: [cells[column].get(place, np.nan) for place in of_column]
             for title, of_column in places.items()
         }
-        maps[column] = pd.DataFrame(values, [title_of(name) for name in rows])
+        maps[column] = pd.DataFrame(values, [tick_of(name) for name in rows])
     return maps
 
 
@@ -491,8 +495,8 @@ def matrix_figure(table: pd.DataFrame, names: Sequence[str]) -> Figure:
     """Test accuracies of both networks of all pairs of the networks `names`, by the
     network that should learn, and of each network along directions for no pair."""
     # There is no direction of a network with itself, so the diagonal stays empty.
-    of_a = {title_of(b): [(a, f"{a}_not_{b}") for a in names] for b in names}
-    of_b = {title_of(b): [(b, f"{a}_not_{b}") for a in names] for b in names}
+    of_a = {tick_of(b): [(a, f"{a}_not_{b}") for a in names] for b in names}
+    of_b = {tick_of(b): [(b, f"{a}_not_{b}") for a in names] for b in names}
     controls = {
         title: [(name, direction) for name in names]
         for direction, title in CONTROLS.items()

@@ -141,7 +141,7 @@ def draw(pooling: pd.DataFrame, conditioning: pd.DataFrame) -> None:
         "o",
         color=style.BLUE,
         markersize=4,
-        label="trained, 21 frequencies",
+        label="trained, a frequency and a seed each",
     )
     left.set(
         xlabel="share of v's energy left by 2×2 average pooling",
@@ -167,9 +167,10 @@ def draw(pooling: pd.DataFrame, conditioning: pd.DataFrame) -> None:
     right.set_title("Bad conditioning slows training")
     right.legend(frameon=False)
     caption = (
-        f"{SAMPLES:,} samples · {len(SEEDS)} seeds · σ = {SIGMA:g} (left), 1 (right) · "
-        "a = 1/8 does not reach 0.01"
+        f"{SAMPLES:,} samples · {len(SEEDS)} seeds · σ = {SIGMA:g} (left), 1 (right)"
     )
+    for factor in cells.index[cells["mean"].isna()]:
+        caption += f" · not reached with a = {factor:g}"
     title = "Two reasons why linear networks learn some directions better"
     style.save(style.finish(figure, title, caption), FOLDER, "linear_networks")
 

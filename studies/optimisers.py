@@ -61,6 +61,7 @@ def table() -> pd.DataFrame:
             of_index = rows.groupby("index")
             cells["train_accuracy"] = 100 * of_index["train_accuracy"].mean()
             cells["seeds"] = of_index["seed"].nunique()
+            cells["epochs"] = member["training"]["epochs"]
             names = {"network": label(member["specification"])}
             names |= {"optimiser": optimiser(member["training"])}
             tables.append(cells.reset_index().assign(**names))
@@ -72,6 +73,7 @@ def table() -> pd.DataFrame:
         "std",
         "train_accuracy",
         "seeds",
+        "epochs",
         "fitted",
     ]
     return pd.concat(tables)[order].drop_duplicates(order[:3], keep="last")
@@ -96,13 +98,16 @@ def draw(rows: pd.DataFrame) -> None:
     axes[0, 0].set_ylabel("test accuracy (%)")
     # LeNet was trained by all three.
     axes[0, 0].legend(loc="center left", frameon=False)
+    shown = rows[rows["network"].isin(networks)]
+    ranges = (
+        f"{shown[column].min()} to {shown[column].max()} {column}"
+        for column in ("epochs", "seeds")
+    )
     caption = (
-        "10,000 samples · 20 to 100 epochs · one to three seeds · grey: chance · "
+        f"10,000 samples · {' · '.join(ranges)} · grey: chance · "
         f"{explain_unfitted('hollow')} · ± standard deviation over seeds"
     )
-    title = (
-        "With AdamW, ConvNeXt learns NADs of high index, a small ViT in part, LeNet not"
-    )
+    title = "Accuracy along each network's own NADs, by optimiser"
     style.save(style.finish(figure, title, caption), FOLDER, "optimisers")
 
 

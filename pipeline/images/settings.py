@@ -7,7 +7,7 @@ import typing
 from pathlib import Path
 
 from pipeline.project import artifacts
-from pipeline.project.errors import InputError, notice
+from pipeline.project.errors import InputError, notice, prefix_errors
 from pipeline.training.shapes import SIZE, Size
 
 VARIABLE = "CIFAR10"
@@ -75,7 +75,8 @@ def notice_other_images(settings: ImageSettings) -> None:
     path = os.environ.get(VARIABLE)
     if not path or settings.path is not None:
         return
-    expand_path(path)
+    with prefix_errors(f"{VARIABLE}: "):
+        expand_path(path)
     about = artifacts.REPORTS / "images.json"
     if not artifacts.IMAGES.exists() or not about.exists():
         return

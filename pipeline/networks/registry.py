@@ -128,8 +128,8 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
     """
     if "network" not in architecture:
         raise InputError(
-            f"the key 'network' is missing among {', '.join(architecture)}; it names "
-            "the network, such as lenet or my_networks:Mixer",
+            "the key 'network' is missing; it names the network, such as lenet or "
+            "my_networks:Mixer",
             "missing-key",
             key="network",
         )

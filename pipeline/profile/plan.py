@@ -42,8 +42,7 @@ UNTRAINED = (8, 10_000)  # untrained networks of an estimate
 
 EPOCHS = (6, 40)
 """Epochs of each training. A network that is not fitted does not show what it misses,
-and few samples in many epochs are fitted sooner: LeNet along 10 of 12 NADs in 160 steps
-(40 epochs of 512 samples), and along 3 of 12 in 78 steps (6 epochs of 1,664)."""
+and few samples in many epochs are fitted in fewer steps than many samples."""
 
 SIGMA = 1.0  # noise of D(v)
 INDICES = (3, 12)  # NADs along which networks are trained
@@ -200,7 +199,7 @@ def load_or_choose(
         "input": list(shape),
         "minutes": minutes,
         "device": device.type,
-        "epochs": list(EPOCHS),  # files of earlier versions have others
+        "epochs": list(EPOCHS),  # files of earlier versions lack it
     }
     if path.exists():
         document = json.loads(path.read_text(encoding="utf-8"))

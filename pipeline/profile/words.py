@@ -78,13 +78,13 @@ def describe_missed(profile: "Profile") -> str:
     if memorised:
         texts.append(
             f"Test accuracy is at most {low} along {format_indices(memorised)}, "
-            "although it fits its training set."
+            "although the network fits its training set."
         )
     if undecided:
         texts.append(
             f"Not decided: test accuracy is at most {low} along "
-            f"{format_indices(undecided)}, but it does not fit its training set, "
-            "so a longer training may learn them."
+            f"{format_indices(undecided)}, but not every network fits its training "
+            "set, so a longer training may learn them."
         )
     if not texts:
         texts.append(f"Test accuracy is above {low} along all NADs tried.")

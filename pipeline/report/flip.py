@@ -41,7 +41,7 @@ PAPERS = ("plain", "flipped")  # the maps of table 1
 
 LOSSES = {
     "flipped": "when the order of its NADs is reversed",
-    "signs": "when random signs leave the order as it is",
+    "signs": "with random signs",
 }
 """The maps whose loss the finding quotes."""
 

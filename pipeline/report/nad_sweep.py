@@ -72,8 +72,10 @@ def draw_sweep(
             curve = style.draw_over_indices(
                 panel, cells, label=estimand, elinewidth=0.8, **look, **LOOKS[estimand]
             )
-            origin = "a file" if name in record.files else f"the {estimand}"
-            handles[f"ours, NADs of\n{origin}"] = curve
+            origin = f"of\nthe {estimand}"
+            if name in record.files:
+                origin = "from\na file"
+            handles[f"ours, NADs {origin}"] = curve
         if name in published:
             values = published[name].values
             (curve,) = panel.plot(values.index + 1, values, linewidth=2, **style.BEHIND)

@@ -1,11 +1,14 @@
 """The tables of docs/findings.md."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
 from pipeline.measures.fitted import FITTED
 from pipeline.measures.ranks import spearman
+from pipeline.nads import load
 from studies.tables.markdown import format_table
 from studies.tables.numbers import (
     compute_checkerboard_loss,
@@ -78,9 +81,25 @@ BORDERS = (
     ("LeNet with strides", "stride", "in the middle", "the same"),
     ("LeNet without pooling", "none", "in the middle", "the same"),
     ("LeNet with average pooling", "average", "in the middle", "the same"),
+    ("LeNet with average pooling", "average", "NAD 0", "LeNet's NAD 0"),
 )
 """Rows of `make_borders`: label, downsampling and direction of `studies.border`, and
 the direction in words."""
+
+RUNS_OF_LENET = (
+    "six_networks",
+    "three_networks",
+    "convmixer",
+    "layer_scale_1",
+    "damping_0.01",
+    "damping_1",
+)
+"""Runs of `studies.controversial` in which LeNet is trained with SGD. With another
+damping, directions have the same names."""
+
+RESPONSES = (0, 10, 20, 30, 100)
+"""Limits of the rows of `make_response_ranges`, in per cent of the response to NAD
+0."""
 
 OVERLAPS = {
     (0.0, 0.0): "none (as in the papers)",
@@ -272,6 +291,59 @@ def make_borders() -> str:
         "untrained response, % of NAD 0's",
     ]
     return format_table([*columns, "SGD, %"], rows)
+
+
+def read_lenets_directions() -> pd.DataFrame:
+    """Read what LeNet makes of all directions that are not its own NADs, with paper 1's
+    SGD and 20 epochs of 10,000 samples.
+
+    Returns:
+        A row per direction: response in per cent of that to NAD 0, mean accuracy in per
+        cent, and the least training accuracy.
+    """
+    nads = load("lenet")
+    # The kept responses are multiples of the root mean square over all directions.
+    first = (nads.eigenvalues[0] / nads.eigenvalues.mean()) ** 0.5
+    tables = []
+    for run in RUNS_OF_LENET:
+        table = read_run(f"controversial/{run}/results.csv", network="lenet")
+        table = table[~table["direction"].str.startswith("lenet_nad_")]
+        name = table["direction"] + (f" {run}" if "damping" in run else "")
+        tables.append(table.assign(direction=name, response=table["response"] / first))
+    border = read_run("border/lenet", downsampling="pool")
+    tables.append(border[border["direction"] != "NAD 1000"])
+    seeds = pd.concat(tables).drop_duplicates(["direction", "seed"])
+    seeds = seeds.assign(
+        response=100 * seeds["response"], accuracy=100 * seeds["accuracy"]
+    )
+    of_direction = seeds.groupby("direction")
+    return of_direction.agg(
+        {"response": "mean", "accuracy": "mean", "train_accuracy": "min"}
+    )
+
+
+def make_response_ranges() -> str:
+    """Make the table of LeNet's accuracies by the response before training."""
+    eigenvalues = load("lenet").eigenvalues
+    nads = read_run("nad_sweep/lenet_precise")
+    response = 100 * np.sqrt(eigenvalues[nads["index"]] / eigenvalues[0])
+    nads = nads.assign(response=response, accuracy=100 * nads["accuracy"])
+    rows = []
+    for low, high in itertools.pairwise(RESPONSES):
+        row = [f"{low} to {high}"]
+        for table in (nads, read_lenets_directions()):
+            inside = table[table["response"].between(low, high, inclusive="right")]
+            accuracy = inside["accuracy"]
+            row += [
+                f"{len(inside)}",
+                f"{accuracy.min():.0f} to {accuracy.max():.0f}",
+                f"{(inside['train_accuracy'] >= FITTED).sum()}",
+            ]
+        rows.append(row)
+    columns = ["untrained response, % of NAD 0's"]
+    for kind in ("own NADs", "other directions"):
+        columns += [kind, "accuracy, %", "fitted"]
+    return format_table(columns, rows)
 
 
 def make_overlaps() -> str:
@@ -481,7 +553,8 @@ def make_fitted_rivals() -> str:
             first = select(before, network=network, direction=direction)
             row = [LABELS[network], f"for {LABELS[learner]}"]
             rows.append([*row, describe_seeds(first), describe_seeds(seeds)])
-    sizes = ["10,000 samples, 20 epochs", "3,200 samples, 40 epochs"]
+    samples, epochs = after[["samples", "epochs"]].iloc[0]
+    sizes = ["10,000 samples, 20 epochs", f"{samples:,} samples, {epochs} epochs"]
     return format_table(["network", "direction", *sizes], rows)
 
 

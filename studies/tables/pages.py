@@ -56,6 +56,7 @@ TABLES = {
     "gaps": findings.make_gaps,
     "carrier sizes": findings.make_carrier_sizes,
     "borders": findings.make_borders,
+    "response ranges": findings.make_response_ranges,
     "optimisers": findings.make_optimisers,
     "blocks": findings.make_blocks,
     "rivals": findings.make_rivals,

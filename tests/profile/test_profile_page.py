@@ -60,7 +60,7 @@ def test_the_summary_says_what_is_seen_what_is_missed_and_what_to_do():
     assert "NAD 0, 18" in seen
     assert "63" not in seen
     assert words.split_missed(found) == ([63], [])
-    assert "along NAD 63, although it fits" in words.describe_missed(found)
+    assert "along NAD 63, although the network fits" in words.describe_missed(found)
     assert "strides" in words.advise(found)
     assert "all NADs" in words.describe_missed(make_profile(accuracies={0: 1.0}))
     assert words.format_response(0.0312) == "×0.031"
@@ -86,6 +86,14 @@ def test_what_the_page_can_be_trusted_for(error, train_accuracy, advice, trust):
     assert words.split_missed(found) == (([63], []) if fitted else ([], [63]))
     assert ("longer training" in words.describe_missed(found)) != fitted
     assert "strides" not in words.advise(found) or fitted
+
+
+def test_a_nad_along_which_only_some_networks_are_fitted_is_not_decided():
+    found = make_profile()
+    unfitted = found.rows.assign(seed=1, train_accuracy=0.7)
+    both = dataclasses.replace(found, rows=pd.concat([found.rows, unfitted]))
+    assert words.split_missed(both) == ([], [63])
+    assert "Not decided" in words.describe_missed(both)
 
 
 def test_waves_to_which_one_network_responds_twice_as_strongly_are_counted():

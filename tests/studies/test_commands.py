@@ -13,7 +13,7 @@ from pipeline.project import artifacts
 from studies import controversial, definitions, linear_networks, optimisers, prediction
 
 COMMANDS = {
-    "border": ([], 14),
+    "border": ([], 16),
     "checkerboard": (["--train-samples", "40", "--epochs", "1"], 6),
     "carriers": (["--indices", "0", "30"], 8),
     "scaled": (["--networks", "lenet", "--targets", "rotation"], 9),

@@ -7,7 +7,7 @@ import pytest
 from studies import optimisers
 
 LENET = {"network": "pipeline.networks.lenet:LeNet"}
-SGD = {"optimiser": "sgd", "momentum": 0.0}
+SGD = {"optimiser": "sgd", "momentum": 0.0, "epochs": 20}
 
 
 def test_an_optimiser_is_named_by_what_moves_the_weights():

@@ -1,7 +1,9 @@
 """The generated tables of the pages: how they get there, and their numbers."""
 
 import json
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from structure import ROOT
@@ -469,8 +471,11 @@ def test_fitted_rivals_have_both_recipes(folder):
     first = ["lenet,convnext_not_lenet,0,0.8,0.5", "lenet,lenet_not_convnext,0,1,0.99"]
     write(folder / "controversial/six_networks/results.csv", columns, *first)
     again = ["lenet,lenet_not_convnext,0,1,1", "lenet,convnext_not_lenet,0,1,0.51"]
+    again = [f"{row},3200,40" for row in again]
+    columns += ",samples,epochs"
     write(folder / "controversial/fitted/results.csv", columns, *again)
-    _, _, row = findings.make_fitted_rivals().splitlines()
+    header, _, row = findings.make_fitted_rivals().splitlines()
+    assert header.endswith("10,000 samples, 20 epochs | 3,200 samples, 40 epochs |")
     assert row == "| LeNet | for ConvNeXt | 50.0 (training 80) | 51.0 |"
 
 
@@ -720,6 +725,37 @@ def test_directions_made_from_nad_1000_have_their_response_in_per_cent(folder):
     write(folder / "border/lenet/results.csv", columns, *rows)
     first = findings.make_borders().splitlines()[2]
     assert first == "| LeNet | NAD 1000 | 96 | 2.7 | 50.6 (training 75) |"
+
+
+def test_directions_are_counted_by_the_response_to_them(folder, monkeypatch):
+    shares = np.array([1, 0.25, 0.15, 0.05])  # of the response to NAD 0
+    nads = SimpleNamespace(eigenvalues=shares**2)
+    first = 1 / (shares**2).mean() ** 0.5
+    monkeypatch.setattr(findings, "load", lambda name: nads)
+    monkeypatch.setattr(findings, "RUNS_OF_LENET", ["damping_0.1", "six"])
+    monkeypatch.setattr(findings, "RESPONSES", (0, 10, 30, 100))
+    columns = "network,direction,seed,response,train_accuracy,accuracy"
+    rows = [
+        f"lenet,a_not_b,0,{0.05 * first},0.9,0.5",
+        f"lenet,a_not_b,1,{0.05 * first},1,0.52",
+        f"lenet,lenet_not_a,0,{0.5 * first},1,1",
+        f"lenet,lenet_nad_1,0,{0.05 * first},1,1",
+        f"other,b_not_a,0,{0.05 * first},1,1",
+    ]
+    write(folder / "controversial/six/results.csv", columns, *rows)
+    row = f"lenet,a_not_b,0,{0.25 * first},1,0.9"
+    write(folder / "controversial/damping_0.1/results.csv", columns, row)
+    columns = "downsampling,direction,seed,response,train_accuracy,accuracy"
+    rows = ["pool,NAD 1000,0,0.01,0.7,0.5", "pool,frame,0,0.15,0.9,0.8"]
+    write(folder / "border/lenet/results.csv", columns, *rows)
+    rows = ["0,1,1", "1,1,0.97", "3,0.8,0.55"]
+    columns = "index,train_accuracy,accuracy"
+    write(folder / "nad_sweep/lenet_precise/results.csv", columns, *rows)
+    assert findings.make_response_ranges().splitlines()[2:] == [
+        "| 0 to 10 | 1 | 55 to 55 | 0 | 1 | 51 to 51 | 0 |",
+        "| 10 to 30 | 1 | 97 to 97 | 1 | 2 | 80 to 90 | 1 |",
+        "| 30 to 100 | 1 | 100 to 100 | 1 | 1 | 100 to 100 | 1 |",
+    ]
 
 
 def test_lanes_have_milliseconds_and_the_difference_of_losses(folder):
