@@ -16,6 +16,7 @@ from pipeline.config.trial import try_out
 from pipeline.grid.forecast import forecast
 from pipeline.images.settings import expand_path, notice_other_images
 from pipeline.machine import workers
+from pipeline.networks.registry import reads_own, specification
 from pipeline.project import artifacts, command
 from pipeline.project.errors import notice, one_sentence
 
@@ -24,7 +25,8 @@ def main() -> None:
     """Check params.yaml, print the work that it asks for, and write the plans."""
     torch.set_num_threads(1)
     digest = artifacts.params_digest()
-    plans_by_scale = config.plans(config.read())
+    document = config.read()
+    plans_by_scale = config.plans(document)
     plans = next(iter(plans_by_scale.values()))  # the chosen scale's
     try_out(plans)
     if plans.images.path is not None:
@@ -32,6 +34,7 @@ def main() -> None:
     notice_other_images(plans.images)
     print_forecast(plans)
     notice_experiments_left_out(plans)
+    notice_networks_left_out(plans, document["architectures"])
     with artifacts.output(artifacts.PLAN) as folder:
         documents = {"images": plans.images, "nads": plans.nads, **plans.experiments}
         for name, plan in documents.items():
@@ -64,6 +67,31 @@ def notice_experiments_left_out(plans: config.Plans) -> None:
         notice(
             f"scale {plans.nads.scale} has no {' or '.join(left_out)}; run "
             f"`dvc repro {' '.join(rest)}` for its other experiments"
+        )
+
+
+def notice_networks_left_out(
+    plans: config.Plans, architectures: dict[str, dict]
+) -> None:
+    """Print a notice about networks of your own that no experiment trains.
+
+    Args:
+        plans: The plans of the chosen scale.
+        architectures: The block `architectures` of params.yaml.
+    """
+    used = set(plans.nads.members)
+    for plan in plans.experiments.values():
+        used.update(plan.members)
+    left_out = [
+        name
+        for name, architecture in architectures.items()
+        if name not in used and reads_own(specification(architecture))
+    ]
+    if left_out:
+        scale = plans.nads.scale
+        notice(
+            f"scale {scale} does not use {', '.join(left_out)}; to train it, add it "
+            f"to scales.{scale}"
         )
 
 

@@ -426,7 +426,7 @@ def make_steps_figure(results: pd.DataFrame) -> Figure:
     for panel, (index, table) in zip(axes[0], of_index, strict=True):
         draw_steps(panel, table)
         panel.set(title=f"NAD {index}", xscale="log", yscale="log")
-        panel.set(xlabel="initial layer scale", ylim=(100, 3_500))
+        panel.set(xlabel="initial layer scale", ylim=(80, 3_500))
         panel.set_yticks([100, 300, 1_000, NEVER], ["100", "300", "1,000", "never"])
         panel.minorticks_off()
     axes[0, 0].set_ylabel("steps until learned")

@@ -69,7 +69,6 @@ def make_figure(found: dict[str, NADs], held_out: dict[str, np.ndarray]) -> Figu
     ):
         patch = PATCHES[name][0]
         title = label(networks.specification({"network": name}))
-        title += f", patches of {patch}×{patch}"
         values = nads.eigenvalues**0.5
         spectra.plot(np.arange(len(values)) + 1, values, color=colour, label=title)
         look = {"color": colour, "linestyle": ":", "linewidth": 1}
@@ -83,18 +82,7 @@ def make_figure(found: dict[str, NADs], held_out: dict[str, np.ndarray]) -> Figu
             panel.set_title(f"{index}", fontsize=8)
         row[0].set_ylabel(title, fontsize=8)
     spectra.set(xscale="log", yscale="log", xlabel="NAD index + 1", ylabel="√λ")
-    for patch in sorted({PATCHES[name][0] for name in found}):
-        spectra.axvline(patch**2, color="0.6", linewidth=0.8, zorder=0)
-        spectra.annotate(
-            f"p² = {patch**2}",
-            (patch**2, 0.01),
-            xycoords=("data", "axes fraction"),
-            xytext=(-3, 0),
-            textcoords="offset points",
-            ha="right",
-            fontsize=8,
-        )
-    spectra.legend(loc="center left", bbox_to_anchor=(0, 0.62))
+    spectra.legend()
     caption = (
         "Solid: √λ, too small at the end; dotted: the response of as many other "
         "networks along the same directions, too large at the end.\nPictures: NADs 0 "

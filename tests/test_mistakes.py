@@ -175,7 +175,7 @@ def try_network(import_path):
 
 @table(
     "import_path, kind",
-    ("its module is not there", "nest:linear", "network-code"),
+    ("its module is not there", "nest:linear", "unknown-name"),
     ("its name is not there", "nets:linaer", "unknown-name"),
     ("a point for the colon", "nets.linear", "unknown-name"),
     ("a file", "own/nets.py:linear", "unknown-name"),

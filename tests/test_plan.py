@@ -170,6 +170,17 @@ def test_plans_have_the_digests_of_your_own_files_that_they_use(folder, with_own
         assert written[stage]["members"][architecture]["own"] == own
 
 
+def test_an_own_network_that_the_scale_leaves_out_gets_a_notice(
+    folder, with_own, capsys
+):
+    run(with_own)
+    assert "mine" not in capsys.readouterr().err
+    with_own["architectures"]["other"] = {"network": "own_net:net"}
+    run(with_own)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "other" in line and "scales.smoke" in line
+
+
 def test_images_other_than_those_that_the_variable_names_get_a_notice(
     folder, smoke, monkeypatch, capsys
 ):

@@ -142,7 +142,15 @@ def load(module: str) -> types.ModuleType:
             with usual_defaults():
                 imported = importlib.import_module(module)
         except ImportError as error:
-            _check_project(error.name or "")
+            missing = error.name or ""
+            _check_project(missing)
+            if module == missing or module.startswith(f"{missing}."):
+                raise InputError(
+                    "there is no such module; put its file into own/, or correct its "
+                    "name",
+                    "unknown-name",
+                    name=module,
+                ) from error
             raise
         finally:
             # Workers inherit this path, and own/ may have modules of any name.

@@ -138,9 +138,13 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
     if colon and "/" not in module and not module.endswith(".py"):
         return dict(architecture)
     if name not in NETWORKS:
+        advice = suggest(name, NETWORKS)
+        dotted = re.fullmatch(r"([\w.]+)\.(?!py$)(\w+)", name)
+        if dotted:
+            advice = f"did you mean '{dotted[1]}:{dotted[2]}'?"
         raise InputError(
-            f"the network {name!r} is unknown; {suggest(name, NETWORKS)} Name your own "
-            "network module:name, where the module is in own/, and a library's "
+            f"the network {name!r} is unknown; {advice} Name your own network "
+            "module:name, where the module is in own/, and a library's "
             "torchvision.models:name or timm:name",
             "unknown-name",
             name=name,

@@ -93,8 +93,8 @@ def main(arguments: argparse.Namespace) -> None:
     with contextlib.redirect_stdout(log):
         found = run(arguments)
         print(found["page"])
-        texts = [network["trust"] for network in found["networks"].values()]
-        print("trust: " + ". ".join(texts))
+        for network in found["networks"].values():
+            print(f"{network['label']}: {network['trust']}")
     if arguments.json:
         print(json.dumps(found, indent=2, ensure_ascii=False))
 
@@ -152,10 +152,10 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     for text in notices:
         notice(text)
     print(
-        f"about {arguments.minutes:g} min on {workers.device_name(device)}; for each "
-        f"network at most {sizes.untrained:,} untrained networks ({sizes.estimand}), "
-        f"and {sizes.seeds} × {sizes.indices} trained ones, {sizes.epochs} epochs of "
-        f"{sizes.samples:,} samples each"
+        f"planned for {arguments.minutes:g} min on {workers.device_name(device)}; for "
+        f"each network at most {sizes.untrained:,} untrained networks "
+        f"({sizes.estimand}), and {sizes.seeds} × {sizes.indices} trained ones, "
+        f"{sizes.epochs} epochs of {sizes.samples:,} samples each"
     )
     files = plan.digest_own_files(own.find_data(paths))
     nads_plan = plan.plan_nads(
@@ -212,9 +212,9 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "networks",
         nargs="+",
-        metavar="NETWORK name=value",
+        metavar="NETWORK",
         help="lenet, my_networks:Mixer depth=4, torchvision.models:resnet18, "
-        "timm:resnet10t, or several of them",
+        "timm:resnet10t, or several of them, each followed by its arguments",
     )
     parser.add_argument(
         "--input",

@@ -88,6 +88,11 @@ def describe_missed(profile: "Profile") -> str:
         )
     if not texts:
         texts.append(f"Test accuracy is above {low} along all NADs tried.")
+    rows = profile.accuracies
+    in_part = rows.index[(rows["mean"] > UNSEEN) & (rows["mean"] < SEEN)].tolist()
+    if in_part:
+        high = format_percent(SEEN)
+        texts.append(f"It is {low} to {high} along {format_indices(in_part)}.")
     texts.append(
         f"The weakest response to a wave is {format_response(weakest['response'])}, "
         f"at {format_frequency(weakest)}."
@@ -115,15 +120,23 @@ def advise(profile: "Profile") -> str:
         )
     if texts:
         return " ".join(texts)
-    return "Nothing: it misses no direction that was tested."
+    return (
+        f"Nothing: it misses none of the {len(profile.accuracies)} NADs tried. Give "
+        f"more --minutes to try more of its {np.prod(profile.nads.shape):,} NADs."
+    )
 
 
 def describe_trust(profile: "Profile") -> str:
     """Describe what the numbers of one network can be trusted for."""
     error = profile.nads.error
+    last = profile.nads.nearby[0, 1]  # of those that cannot be told from NAD 0
     known = "NADs are known"
     if error > KNOWN:
         known = "the first NADs are known, single later ones are not"
+    if last > 0:
+        known = f"of NADs 0 to {last}, only what they span is known"
+        if error > KNOWN:
+            known += ", and single later ones are not known"
     if error > NOISY:
         known = "NADs are mostly noise"
     check = "accuracies show what it learns"
@@ -132,8 +145,8 @@ def describe_trust(profile: "Profile") -> str:
     if not profile.fitted:
         check = "accuracies say nothing about a longer training"
     return (
-        f"{profile.label}: {known} (relative error of C {error:.2f}); {check} "
-        f"(fitted: {profile.fitted} of {len(profile.rows)})"
+        f"{known[0].upper()}{known[1:]} (relative error of C {error:.2f}); {check} "
+        f"(fitted: {profile.fitted} of {len(profile.rows)} networks)."
     )
 
 

@@ -94,5 +94,5 @@ def make_section(run: Report) -> Section:
     )
     finding = make_finding(run)
     lines = f"{caption}\n{explain_unfitted('dot')}"
-    picture = Picture("colours_maps", draw_maps(record, finding.text, lines))
+    picture = Picture("colours_maps", draw_maps(record, finding.title, lines))
     return Section(record, caption, list(make_table(record)), [picture], finding)

@@ -104,7 +104,7 @@ def draw_maps(
         never = np.isinf(steps)
         no_deviation = np.nan * steps
         style.draw_heat_map(
-            panel, steps.mask(never), no_deviation, never, norm, cmap=STEPS
+            panel, steps.mask(never), no_deviation, never, norm, cmap=STEPS, digits=0
         )
         label = textwrap.fill(record.labels[name], 30)
         panel.set_title(f"{label}\nat most {limits[name]:,}", fontsize=9)
@@ -160,7 +160,7 @@ def make_section(run: Report) -> Section:
     )
     lines = f"{caption}\ndot: not learned with every seed"
     finding = make_finding(run)
-    figure = draw_maps(record, speeds, finding.text, lines)
+    figure = draw_maps(record, speeds, finding.title, lines)
     picture = Picture("convergence_maps", figure)
     compared = [name for name, speed in speeds.items() if correlate(speed)]
     if compared:

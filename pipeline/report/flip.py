@@ -182,6 +182,6 @@ def make_section(run: Report) -> Section:
     )
     lines = f"{caption}\n{explain_unfitted('hollow')}"
     finding = make_finding(run)
-    figure = draw_accuracies(record, published, finding.text, lines)
+    figure = draw_accuracies(record, published, finding.title, lines)
     rows = list(make_table(record, published))
     return Section(record, caption, rows, [Picture("flip_maps", figure)], finding)

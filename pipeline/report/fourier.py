@@ -331,7 +331,7 @@ def make_section(run: Report) -> Section:
     )
     finding = make_finding(run)
     lines = f"{caption}\n{explain_unfitted('dot')}"
-    figure = draw_maps(record, published, finding.text, lines)
+    figure = draw_maps(record, published, finding.title, lines)
     members = record.plan.members
     networks = [members[name].specification["network"] for name in published]
     if NETWORKS["lenet"] in networks:

@@ -42,6 +42,7 @@ def draw_accuracies(record: Record, title: str, caption: str) -> Figure:
                 capsize=3,
                 **look,
             )
+        panel.axhline(50, color="0.6", linewidth=0.8, zorder=0)  # chance
         label = textwrap.fill(f"{label}, σ = {record.sigma(name):g}", 30)
         panel.set(title=label, ylim=(-3, 103), xlabel="NAD index of $v$")
         style.set_index_axis(panel)
@@ -90,7 +91,7 @@ def make_section(run: Report) -> Section:
     sides = f"one side: {', '.join(negative)} · the other: {', '.join(positive)}"
     finding = make_finding(run)
     lines = f"{caption}\n{sides}\n{explain_unfitted('hollow')}"
-    figure = draw_accuracies(record, finding.text, lines)
+    figure = draw_accuracies(record, finding.title, lines)
     caption += f" · {sides} · NAD indices begin at 0 (our choice for paper 2)"
     return Section(
         record,

@@ -158,7 +158,7 @@ def make_section(run: Report) -> Section:
         f"grey: along a random direction\n{explain_unfitted('hollow')}"
     )
     finding = make_finding(run)
-    figure = draw_courses(record, course, finding.text, lines)
+    figure = draw_courses(record, course, finding.title, lines)
     picture = Picture("learning_courses", figure)
     rows = list(make_table(record, course))
     return Section(record, caption, rows, [picture], finding)

@@ -120,7 +120,7 @@ def make_table(record: Record, published: Published) -> Rows:
             "indices fitted": f"{fitted} of {len(cells)}",
         }
         for index in QUOTED:
-            row[f"index {index} or near (%)"] = format_nearest(cells, index)
+            row[f"at or near index {index} (%)"] = format_nearest(cells, index)
         rho = spearman(cells.index, cells["mean"])
         if len(cells) >= FEWEST and np.isfinite(rho):
             text = f"{format_number(rho, 2)} (n = {len(cells)})"
@@ -210,7 +210,7 @@ def make_section(run: Report, with_published: bool = True) -> Section:
     caption = f"{record.describe_sizes()} · {record.describe_problem()}"
     lines = f"{caption}\n{explain_unfitted('hollow')}"
     finding = make_finding(run)
-    picture = Picture("nad_sweep", draw_sweep(record, published, finding.text, lines))
+    picture = Picture("nad_sweep", draw_sweep(record, published, finding.title, lines))
     rows = list(make_table(record, published))
     curves = list(make_explorer(record, published, run.nads))
     if not with_published:

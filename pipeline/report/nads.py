@@ -164,7 +164,7 @@ def make_table(
             "relative error of C, the derivative's covariance (Frobenius norm)": (
                 f"{float(nads['error']):.3f}"
             ),
-            "√λ of the first NAD ÷ last (too large of few networks)": (
+            "√λ of the first NAD ÷ last (too large if the networks are few)": (
                 format_decline(nads)
             ),
         }

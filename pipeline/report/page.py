@@ -61,6 +61,11 @@ class Finding:
     def __str__(self) -> str:
         return f"{self.text} ({self.basis})."
 
+    @property
+    def title(self) -> str:
+        """The title of a figure, in two lines."""
+        return f"{self.text}\n({self.basis})"
+
 
 @dataclass(frozen=True)
 class Section:

@@ -177,7 +177,7 @@ def make_section(run: Report) -> Section:
     )
     lines = f"{caption}\n{explain_unfitted('hollow')}"
     finding = make_finding(run)
-    figure = draw_curves(record, published, finding.text, lines)
+    figure = draw_curves(record, published, finding.title, lines)
     picture = Picture("poison_curve", figure)
     rows = list(make_table(record, published))
     curves = list(make_explorer(record, published, run.nads))

@@ -154,6 +154,7 @@ def draw_heat_map(
     unfitted: pd.DataFrame,
     norm: matplotlib.colors.Normalize = PERCENTS,
     cmap: str = ACCURACY,
+    digits: int = 1,
 ) -> QuadMesh:
     """Draw a map of means, with a dot in the corner of each cell that is `unfitted`.
 
@@ -167,10 +168,11 @@ def draw_heat_map(
         unfitted: Whether a cell gets a dot.
         norm: Scale of the colours.
         cmap: Colour map.
+        digits: Digits after the point of a mean.
     """
     few = len(mean) <= 6
     ticks = 1 if len(mean) <= 12 else len(mean) // 4
-    text = mean.map("{:.0f}".format)
+    text = mean.map(f"{{:.{digits}f}}".format)
     text += std.map(lambda value: "" if np.isnan(value) else f"\n±{value:.1f}")
     seaborn.heatmap(
         mean,

@@ -51,6 +51,20 @@ def test_arguments_that_make_no_network_are_refused(name, argument, value):
     assert f"{argument} {value}" in caught.value.fields["place"]
 
 
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("nets.Mixer", "'nets:Mixer'"),
+        ("a.nets.Mixer", "'a.nets:Mixer'"),
+        ("lennet", "'lenet'"),
+    ],
+)
+def test_a_name_like_a_right_one_is_corrected(name, advice):
+    with refused("unknown-name") as caught:
+        networks.specification({"network": name})
+    assert f"did you mean {advice}?" in str(caught.value)
+
+
 @pytest.mark.parametrize("architecture", SMALL, ids=str)
 def test_the_seed_determines_the_weights_of_a_network(architecture):
     specification = networks.specification(architecture)

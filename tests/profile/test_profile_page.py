@@ -62,6 +62,7 @@ def test_the_summary_says_what_is_seen_what_is_missed_and_what_to_do():
     assert words.split_missed(found) == ([63], [])
     assert "along NAD 63, although the network fits" in words.describe_missed(found)
     assert "strides" in words.advise(found)
+    assert "to 90 %" not in words.describe_missed(found)
     assert "all NADs" in words.describe_missed(make_profile(accuracies={0: 1.0}))
     assert words.format_response(0.0312) == "×0.031"
     assert words.format_response(14.2) == "×14"
@@ -71,21 +72,44 @@ def test_the_summary_says_what_is_seen_what_is_missed_and_what_to_do():
 @pytest.mark.parametrize(
     ("error", "train_accuracy", "advice", "trust"),
     [
-        (0.1, 1.0, "strides", "known (relative error of C 0.10); accuracies show"),
+        (0.1, 1.0, "strides", "NADs are known (relative error of C 0.10); accuracies"),
         (0.3, 1.0, "strides", "single later ones are not (relative error of C 0.30)"),
         (0.6, 1.0, "--minutes", "noise (relative error of C 0.60)"),
-        (0.1, 0.7, "--lr", "longer training (fitted: 0 of 3)"),
-        (0.1, [1.0, 1.0, 0.7], "decide", "where it is fitted (fitted: 2 of 3)"),
+        (0.1, 0.7, "--lr", "longer training (fitted: 0 of 3 networks)"),
+        (
+            0.1,
+            [1.0, 1.0, 0.7],
+            "decide",
+            "it is fitted (fitted: 2 of 3 networks)",
+        ),
     ],
 )
 def test_what_the_page_can_be_trusted_for(error, train_accuracy, advice, trust):
-    found = make_profile(error=error, train_accuracy=train_accuracy)
+    single = np.stack([np.arange(64)] * 2, 1)
+    found = make_profile(error=error, train_accuracy=train_accuracy, nearby=single)
     assert advice in words.advise(found)
     assert trust in words.describe_trust(found)
     fitted = train_accuracy == 1.0
     assert words.split_missed(found) == (([63], []) if fitted else ([], [63]))
     assert ("longer training" in words.describe_missed(found)) != fitted
     assert "strides" not in words.advise(found) or fitted
+
+
+def test_nads_that_cannot_be_told_from_the_first_one_are_not_called_known():
+    nearby = np.stack([np.arange(64)] * 2, 1)
+    nearby[:4] = 0, 3
+    precise = words.describe_trust(make_profile(error=0.1, nearby=nearby))
+    assert precise.startswith("Of NADs 0 to 3, only what they span is known (")
+    coarse = words.describe_trust(make_profile(error=0.3, nearby=nearby))
+    assert "first NADs are known" not in coarse and "later ones are not" in coarse
+    noise = words.describe_trust(make_profile(error=0.6, nearby=nearby))
+    assert noise.startswith("NADs are mostly noise")
+
+
+def test_nads_that_are_learned_in_part_are_named():
+    found = make_profile(accuracies={0: 1.0, 18: 0.7, 63: 0.92})
+    text = words.describe_missed(found)
+    assert "60 % to 90 % along NAD 18." in text and "above 60 % along all" in text
 
 
 def test_a_nad_along_which_only_some_networks_are_fitted_is_not_decided():

@@ -58,14 +58,14 @@ def test_accuracies_are_above_the_published_ones(axes):
     (mesh,) = both.collections
     np.testing.assert_allclose(mesh.get_array(), [[56.1, 57.3], [58.5, 59.7]])
     assert mesh.get_clim() == (50, 100)
-    assert drawing.texts(both)[1.5, 0.5] == "57\n±0.1"
+    assert drawing.texts(both)[1.5, 0.5] == "57.3\n±0.1"
     # No network was fitted at the first pair.
     assert drawing.unfitted(both) == {(0, 0)}
     assert drawing.unfitted(second) == {(0, 0)}
     # The first pair is the only one of the four that is published.
     assert published_both.get_title() == "published, ResNet-18\n(paper 2, fig. 2a)"
-    assert drawing.texts(published_both) == {(0.5, 0.5): "100"}
-    assert drawing.texts(published_second) == {(0.5, 0.5): "80"}
+    assert drawing.texts(published_both) == {(0.5, 0.5): "99.7"}
+    assert drawing.texts(published_second) == {(0.5, 0.5): "80.4"}
     assert not drawing.unfitted(published_both)
 
 
@@ -106,5 +106,5 @@ def test_dots_are_where_the_numbers_are():
     means = pd.DataFrame([[60.0, 70.0], [80.0, 90.0]])
     _, ((panel,),) = style.new_figure(1, 1, 3, 3)
     style.draw_heat_map(panel, means, np.nan * means, means == 70)
-    assert drawing.texts(panel)[1.5, 0.5] == "70"
+    assert drawing.texts(panel)[1.5, 0.5] == "70.0"
     assert drawing.unfitted(panel) == {(1, 0)}
