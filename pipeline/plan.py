@@ -73,7 +73,7 @@ def notice_experiments_left_out(plans: config.Plans) -> None:
 def notice_networks_left_out(
     plans: config.Plans, architectures: dict[str, dict]
 ) -> None:
-    """Print a notice about networks of your own that no experiment trains.
+    """Print a notice about networks of your own that the chosen scale does not use.
 
     Args:
         plans: The plans of the chosen scale.
@@ -90,8 +90,8 @@ def notice_networks_left_out(
     if left_out:
         scale = plans.nads.scale
         notice(
-            f"scale {scale} does not use {', '.join(left_out)}; to train it, add it "
-            f"to scales.{scale}"
+            f"scale {scale} does not use {', '.join(left_out)}; to use a network, add "
+            f"it to scales.{scale}"
         )
 
 

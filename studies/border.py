@@ -61,7 +61,7 @@ FRAME = 2
 
 
 class AveragePooledLeNet(LeNet):
-    """LeNet with average pooling in place of max pooling, after each ReLU.
+    """LeNet with average pooling after the ReLU of each convolution, not max pooling.
 
     Args:
         channels: Number of input channels.
@@ -137,18 +137,16 @@ def main() -> None:
     pooled = load(NETWORK)
     first, v = pooled.directions[[0, INDEX]].astype(np.float32)
     directions = make_directions(v)
+    names = {"pool": [*directions], "average": [FIRST, MOVED]}
+    directions[FIRST] = first
     jobs = {}
     for downsampling in DOWNSAMPLING:
         nads = pooled
-        names = list(directions)
         if downsampling != "pool":
             nads = untrained_nads(variant(downsampling), RESPONSE_NETWORKS)
-            names = [MOVED]
-        if downsampling == "average":
-            names = [FIRST, MOVED]
-        for name, seed in itertools.product(names, plan.seeds):
-            v = first if name == FIRST else directions[name]
-            job = downsampling, name, v, seed, nads
+        along = names.get(downsampling, [MOVED])
+        for name, seed in itertools.product(along, plan.seeds):
+            job = downsampling, name, directions[name], seed, nads
             jobs[downsampling, name, seed] = job
     in_memory.complete(FOLDER / "results.csv", train_network, jobs, plan)
 

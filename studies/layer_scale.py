@@ -37,8 +37,7 @@ scales, are multiplied by a `gain` before they are clipped. With a scale s, grad
 are s times as large as with 1. With SGD and NAD 1000, we expect:
 
 - With scales fixed at 0.01, a gain of 1 is not enough. Gains of 100 (gradients as large
-  as with a scale of 1) and of 10,000 (steps that, without clipping, change the output
-  as much) are.
+  as with a scale of 1) and of 10,000 (steps that change the output as much) are.
 - With scales fixed at 1, gains of 0.01 and 0 are too little, although the function is
   that of a network which SGD trains with a gain of 1.
 

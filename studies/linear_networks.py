@@ -141,7 +141,7 @@ def draw(pooling: pd.DataFrame, conditioning: pd.DataFrame) -> None:
         "o",
         color=style.BLUE,
         markersize=4,
-        label="trained, a frequency and a seed each",
+        label="trained, one point per frequency and seed",
     )
     left.set(
         xlabel="share of v's energy left by 2×2 average pooling",
@@ -170,7 +170,7 @@ def draw(pooling: pd.DataFrame, conditioning: pd.DataFrame) -> None:
         f"{SAMPLES:,} samples · {len(SEEDS)} seeds · σ = {SIGMA:g} (left), 1 (right)"
     )
     for factor in cells.index[cells["mean"].isna()]:
-        caption += f" · not reached with a = {factor:g}"
+        caption += f" · loss of 0.01 not reached with a = 1/{1 / factor:g}"
     title = "Two reasons why linear networks learn some directions better"
     style.save(style.finish(figure, title, caption), FOLDER, "linear_networks")
 

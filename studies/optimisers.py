@@ -48,7 +48,8 @@ def optimiser(training: dict[str, Any]) -> str:
 
 def table() -> pd.DataFrame:
     """Accuracies in per cent by network, optimiser and index: mean and std over seeds,
-    the mean of the training accuracy, the number of seeds, and whether all were fitted.
+    the mean of the training accuracy, the numbers of seeds and epochs, and whether all
+    were fitted.
     """
     plans = read_descriptions(KEPT)
     tables = []

@@ -144,10 +144,11 @@ def load(module: str) -> types.ModuleType:
         except ImportError as error:
             missing = error.name or ""
             _check_project(missing)
-            if module == missing or module.startswith(f"{missing}."):
+            absent = module == missing or module.startswith(f"{missing}.")
+            if absent and isinstance(error, ModuleNotFoundError):
                 raise InputError(
-                    "there is no such module; put its file into own/, or correct its "
-                    "name",
+                    "there is no such module; put its file into own/, install its "
+                    "package, or correct its name",
                     "unknown-name",
                     name=module,
                 ) from error

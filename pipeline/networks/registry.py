@@ -139,8 +139,8 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
         return dict(architecture)
     if name not in NETWORKS:
         advice = suggest(name, NETWORKS)
-        dotted = re.fullmatch(r"([\w.]+)\.(?!py$)(\w+)", name)
-        if dotted:
+        dotted = re.fullmatch(r"([A-Za-z_][\w.]*)\.(?!py$)([A-Za-z_]\w*)", name)
+        if dotted and dotted[1] not in NETWORKS:
             advice = f"did you mean '{dotted[1]}:{dotted[2]}'?"
         raise InputError(
             f"the network {name!r} is unknown; {advice} Name your own network "

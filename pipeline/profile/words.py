@@ -7,6 +7,7 @@ import numpy as np
 
 from pipeline.measures.ranks import spearman
 from pipeline.profile.checkpoint import Checkpoint
+from pipeline.profile.plan import INDICES
 from pipeline.report.fourier import format_frequency
 from pipeline.report.numbers import format_number
 
@@ -92,7 +93,8 @@ def describe_missed(profile: "Profile") -> str:
     in_part = rows.index[(rows["mean"] > UNSEEN) & (rows["mean"] < SEEN)].tolist()
     if in_part:
         high = format_percent(SEEN)
-        texts.append(f"It is {low} to {high} along {format_indices(in_part)}.")
+        along = format_indices(in_part)
+        texts.append(f"Test accuracy is between {low} and {high} along {along}.")
     texts.append(
         f"The weakest response to a wave is {format_response(weakest['response'])}, "
         f"at {format_frequency(weakest)}."
@@ -120,28 +122,29 @@ def advise(profile: "Profile") -> str:
         )
     if texts:
         return " ".join(texts)
-    return (
-        f"Nothing: it misses none of the {len(profile.accuracies)} NADs tried. Give "
-        f"more --minutes to try more of its {np.prod(profile.nads.shape):,} NADs."
-    )
+    count = len(profile.accuracies)
+    more = " Give more --minutes to try more." if count < INDICES[1] else ""
+    return f"Nothing: it misses none of the {count} NADs tried.{more}"
 
 
 def describe_trust(profile: "Profile") -> str:
     """Describe what the numbers of one network can be trusted for."""
     error = profile.nads.error
-    last = profile.nads.nearby[0, 1]  # of those that cannot be told from NAD 0
+    first, last = profile.nads.nearby.T
     known = "NADs are known"
+    if (first < last).any():
+        known += ", but of those that cannot be told apart only what they span"
     if error > KNOWN:
         known = "the first NADs are known, single later ones are not"
-    if last > 0:
-        known = f"of NADs 0 to {last}, only what they span is known"
+    if last[0] > 0:
+        known = f"of NADs 0 to {last[0]}, only what they span is known"
         if error > KNOWN:
             known += ", and single later ones are not known"
     if error > NOISY:
         known = "NADs are mostly noise"
-    check = "accuracies show what it learns"
+    check = "accuracies show what the network learns"
     if profile.fitted < len(profile.rows):
-        check = "accuracies count where it is fitted"
+        check = "accuracies count where the network is fitted"
     if not profile.fitted:
         check = "accuracies say nothing about a longer training"
     return (

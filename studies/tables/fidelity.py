@@ -286,7 +286,8 @@ def make_verdicts_on_paper_2() -> list[list[str]]:
             f"{published:.1f} at (1000, 1000)",
             f"{resnet.min():.1f} at least (¼ width, {len(resnet)} seeds)",
             "no, it learns them with gradients clipped to norm 0.5; with 0.3 it "
-            f"reaches {read_clipped_pair():.1f} (fitted), so this depends on the clip",
+            f"reaches {read_clipped_pair():.1f} (one network, fitted); this depends on "
+            "the clip",
         ],
         [
             "paper 2, fig. 3",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from pipeline.measures.fitted import FITTED
+from pipeline.measures.fitted import FITTED, fitted
 from pipeline.measures.ranks import spearman
 from pipeline.nads import load
 from studies.tables.markdown import format_table
@@ -294,8 +294,8 @@ def make_borders() -> str:
 
 
 def read_lenets_directions() -> pd.DataFrame:
-    """Read what LeNet makes of all directions that are not its own NADs, with paper 1's
-    SGD and 20 epochs of 10,000 samples.
+    """Read LeNet's accuracy along all directions that are not its own NADs, with paper
+    1's SGD and 20 epochs of 10,000 samples.
 
     Returns:
         A row per direction: response in per cent of that to NAD 0, mean accuracy in per
@@ -328,16 +328,17 @@ def make_response_ranges() -> str:
     nads = read_run("nad_sweep/lenet_precise")
     response = 100 * np.sqrt(eigenvalues[nads["index"]] / eigenvalues[0])
     nads = nads.assign(response=response, accuracy=100 * nads["accuracy"])
+    others = read_lenets_directions()
     rows = []
     for low, high in itertools.pairwise(RESPONSES):
         row = [f"{low} to {high}"]
-        for table in (nads, read_lenets_directions()):
+        for table in (nads, others):
             inside = table[table["response"].between(low, high, inclusive="right")]
             accuracy = inside["accuracy"]
             row += [
                 f"{len(inside)}",
                 f"{accuracy.min():.0f} to {accuracy.max():.0f}",
-                f"{(inside['train_accuracy'] >= FITTED).sum()}",
+                f"{fitted(inside).sum()}",
             ]
         rows.append(row)
     columns = ["untrained response, % of NAD 0's"]

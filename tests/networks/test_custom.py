@@ -746,6 +746,7 @@ def test_what_a_module_sets_for_the_process_ends_with_its_import(
     [
         ("raise SystemExit('no GPU')", "network-code"),
         ("import absent.part", "network-code"),
+        ("from mine import nothing", "network-code"),  # of itself
         ("def net(:", "network-code"),
         ("net = nn.Flatten()", "unknown-name"),
     ],

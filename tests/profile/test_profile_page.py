@@ -62,7 +62,7 @@ def test_the_summary_says_what_is_seen_what_is_missed_and_what_to_do():
     assert words.split_missed(found) == ([63], [])
     assert "along NAD 63, although the network fits" in words.describe_missed(found)
     assert "strides" in words.advise(found)
-    assert "to 90 %" not in words.describe_missed(found)
+    assert "between" not in words.describe_missed(found)
     assert "all NADs" in words.describe_missed(make_profile(accuracies={0: 1.0}))
     assert words.format_response(0.0312) == "×0.031"
     assert words.format_response(14.2) == "×14"
@@ -80,7 +80,7 @@ def test_the_summary_says_what_is_seen_what_is_missed_and_what_to_do():
             0.1,
             [1.0, 1.0, 0.7],
             "decide",
-            "it is fitted (fitted: 2 of 3 networks)",
+            "network is fitted (fitted: 2 of 3 networks)",
         ),
     ],
 )
@@ -97,6 +97,9 @@ def test_what_the_page_can_be_trusted_for(error, train_accuracy, advice, trust):
 
 def test_nads_that_cannot_be_told_from_the_first_one_are_not_called_known():
     nearby = np.stack([np.arange(64)] * 2, 1)
+    nearby[8:10] = 8, 9
+    pair = words.describe_trust(make_profile(error=0.1, nearby=nearby))
+    assert pair.startswith("NADs are known, but of those that cannot be told apart")
     nearby[:4] = 0, 3
     precise = words.describe_trust(make_profile(error=0.1, nearby=nearby))
     assert precise.startswith("Of NADs 0 to 3, only what they span is known (")
@@ -109,7 +112,8 @@ def test_nads_that_cannot_be_told_from_the_first_one_are_not_called_known():
 def test_nads_that_are_learned_in_part_are_named():
     found = make_profile(accuracies={0: 1.0, 18: 0.7, 63: 0.92})
     text = words.describe_missed(found)
-    assert "60 % to 90 % along NAD 18." in text and "above 60 % along all" in text
+    assert "between 60 % and 90 % along NAD 18." in text
+    assert "above 60 % along all" in text
 
 
 def test_a_nad_along_which_only_some_networks_are_fitted_is_not_decided():
