@@ -430,7 +430,7 @@ def make_steps_figure(results: pd.DataFrame) -> Figure:
         panel.set_yticks([100, 300, 1_000, NEVER], ["100", "300", "1,000", "never"])
         panel.minorticks_off()
     axes[0, 0].set_ylabel("steps until learned")
-    axes[0, 0].legend(frameon=False, loc="upper left", bbox_to_anchor=(0, 0.8))
+    axes[0, 1].legend(frameon=False, loc="lower left", fontsize=8)
     caption = (
         "each seed · learned: training loss of 0.01, which some fitted networks do not "
         "reach\npredicted: steps grow as scale^(−½) · hollow: training accuracy below "
