@@ -133,7 +133,7 @@ def describe_trust(profile: "Profile") -> str:
     first, last = profile.nads.nearby.T
     known = "NADs are known"
     if (first < last).any():
-        known += ", but of those that cannot be told apart only what they span"
+        known += "; of those that cannot be told apart, only what they span is known"
     if error > KNOWN:
         known = "the first NADs are known, single later ones are not"
     if last[0] > 0:

@@ -99,7 +99,7 @@ def test_nads_that_cannot_be_told_from_the_first_one_are_not_called_known():
     nearby = np.stack([np.arange(64)] * 2, 1)
     nearby[8:10] = 8, 9
     pair = words.describe_trust(make_profile(error=0.1, nearby=nearby))
-    assert pair.startswith("NADs are known, but of those that cannot be told apart")
+    assert pair.startswith("NADs are known; of those that cannot be told apart, only")
     nearby[:4] = 0, 3
     precise = words.describe_trust(make_profile(error=0.1, nearby=nearby))
     assert precise.startswith("Of NADs 0 to 3, only what they span is known (")
