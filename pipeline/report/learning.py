@@ -54,7 +54,7 @@ def draw_courses(
     """
     columns = len(record.labels)
     width = max(6.8, 3.6 * columns + 0.8)
-    figure, axes = style.new_figure(1, columns, width, 4.4, sharex=True, sharey=True)
+    figure, axes = style.new_figure(1, columns, width, 4.7, sharex=True, sharey=True)
     looks = dict(zip(course["index"].unique(), style.SPECTRA, strict=False))
     for panel, (name, label) in zip(axes[0], record.labels.items(), strict=True):
         rows = course[course["architecture"] == name]
@@ -77,7 +77,7 @@ def draw_courses(
         panel.set(yscale="log", ylim=(0.004, 130), title=label)
         panel.set_yticks([0.01, 0.1, 1, 10, 100], ["0.01", "0.1", "1", "10", "100"])
         panel.set_xlabel("epochs of training")
-        panel.legend(loc="upper left", bbox_to_anchor=(0, -0.16), frameon=False)
+        panel.legend(loc="upper left", bbox_to_anchor=(0, -0.25), frameon=False)
     axes[0, 0].set_ylabel("share of the response (%)")
     return style.finish(figure, title, caption, record.notice)
 
