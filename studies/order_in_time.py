@@ -31,6 +31,7 @@ from pipeline.experiments.experiment import Cell
 from pipeline.experiments.flip import Maps
 from pipeline.experiments.plan import Plan
 from pipeline.experiments.poison import FirstIndices
+from pipeline.grid.jobs import snapshot_epochs
 from pipeline.project import artifacts
 from pipeline.project.errors import one_sentence
 from pipeline.report import style
@@ -117,7 +118,7 @@ def train_network(plans: dict[str, Plan], job: tuple[str, Cell]) -> list[dict]:
     rows = []
 
     def measure(network: nn.Module, epoch: int) -> None:
-        if epoch not in (0, epochs) and epoch & (epoch - 1):
+        if epoch not in snapshot_epochs(epochs):
             return
         for test_set, inputs, labels, energy in tests:
             row = {"epoch": epoch, "test_set": test_set, "energy": energy}

@@ -93,9 +93,7 @@ def _uses(plans: Plans) -> dict[str, Use]:
             use = uses.setdefault(name, Use(member.specification))
             shape = experiment.inputs(member.input)
             use.inputs.add((shape, experiment.outputs or CLASSES))
-            training = member.training
-            batches = math.ceil(plan.train_samples / training.batch_size)
-            use.steps = min(use.steps, training.epochs * batches)
+            use.steps = min(use.steps, member.count_steps(plan.train_samples))
     return uses
 
 

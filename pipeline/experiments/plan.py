@@ -2,6 +2,7 @@
 of it."""
 
 import dataclasses
+import math
 import typing
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat
@@ -119,6 +120,10 @@ class Member(typing.Generic[Grid]):
     seeds: int | None = None
     input: Shape = INPUT
     own: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def count_steps(self, samples: int) -> int:
+        """Return the number of training steps with this number of samples."""
+        return self.training.epochs * math.ceil(samples / self.training.batch_size)
 
 
 @dataclasses.dataclass(frozen=True)

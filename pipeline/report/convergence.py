@@ -69,9 +69,8 @@ def correlate(speed: Speed) -> str:
 
 def count_steps(record: Record, architecture: str) -> int:
     """The number of steps of an architecture's whole training."""
-    training = record.plan.members[architecture].training
-    batches = math.ceil(record.plan.train_samples / training.batch_size)
-    return training.epochs * batches
+    plan = record.plan
+    return plan.members[architecture].count_steps(plan.train_samples)
 
 
 def draw_maps(
@@ -144,7 +143,8 @@ def make_finding(run: Report) -> Finding:
     if correlation:
         rho = correlation.partition(" (")[0]
         text += f"; steps and accuracy: {rho}"
-        basis += f"; fitted in fourier along {int(speed['fitted'].sum())}"
+        known = speed["fitted"].dropna()
+        basis += f"; accuracies fitted along {int(known.sum())} of {len(known)}"
     return Finding(name, text, basis)
 
 

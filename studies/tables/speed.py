@@ -68,8 +68,7 @@ def _list_work(name: str, plan: Plan) -> Iterator[tuple[Member, int, int]]:
     cells = experiments.find(name).cells(plan)
     for architecture, member in plan.members.items():
         count = sum(cell["architecture"] == architecture for cell in cells)
-        batches = math.ceil(plan.train_samples / member.training.batch_size)
-        yield member, count, count * member.training.epochs * batches
+        yield member, count, count * member.count_steps(plan.train_samples)
 
 
 def _find_hours(member: Member, steps: int) -> dict[str, float] | None:
