@@ -2,7 +2,8 @@
 
 Writes to models/{experiment}/: {cell}.safetensors, a cell's weights or outputs;
 training.csv, the last epoch's loss and accuracy and the steps until the training set
-was learned; losses.csv, every epoch's loss; grid.json, the networks' specifications.
+was learned; losses.csv, every epoch's loss; networks.json, the specification of each
+architecture.
 Finished cells are cached, so a killed run resumes.
 """
 
@@ -13,7 +14,7 @@ from statistics import fmean
 from pipeline import experiments
 from pipeline.experiments.plan import Plan
 from pipeline.grid import run
-from pipeline.grid.data import Data
+from pipeline.grid.data import Data, count_samples
 from pipeline.grid.forecast import add_rates
 from pipeline.grid.jobs import of_cells, rate_key
 from pipeline.machine import workers
@@ -42,11 +43,12 @@ def main(name: str) -> None:
     with progress(f"train {name}", len(missing), count_finished):
         trained, failed = run.train(missing, data, device, store, machine["engine"])
     minutes = (time.monotonic() - started) / 60
+    samples_per_epoch = count_samples(plan)["train"]
     seconds_per_sample = defaultdict(list)
     for job, seconds in trained:
         member = plan.members[job.cell["architecture"]]
         key = rate_key(experiment, member, device, machine["engine"])
-        samples = plan.train_samples * job.training.epochs
+        samples = samples_per_epoch * job.training.epochs
         seconds_per_sample[key].append(seconds / samples)
     add_rates({key: fmean(values) for key, values in seconds_per_sample.items()})
     reused = len(jobs) - len(trained) - len(failed)

@@ -5,6 +5,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
+import pydantic
 import torch
 
 from pipeline.experiments.experiment import Cell, Experiment
@@ -13,6 +14,16 @@ from pipeline.machine import store
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.training.loop import Labelled
+
+
+def count_samples(plan: Plan) -> dict[str, int]:
+    """Return the numbers of training and test samples, by split.
+
+    There can be fewer images than planned. Before `generate`, their number is unknown.
+    """
+    planned = {"train": plan.train_samples, "test": plan.test_samples}
+    images = artifacts.read_about_pictures(plan.experiment) or planned
+    return {split: min(count, images[split]) for split, count in planned.items()}
 
 
 class Data:
@@ -53,18 +64,33 @@ class Data:
             digests[f"draw-{seed}"] = store.digests(self.base_noise(seed))
         return digests
 
+    def has_base_noise(self, plan: Plan, seed: int) -> bool:
+        """Return whether a seed's base noise of the planned size is on disk."""
+        noise = self.base_noise(seed)
+        return all(
+            len(noise.get(f"{split}_labels", ())) == count
+            for split, count in count_samples(plan).items()
+        )
+
     def cells(self, plan: Plan) -> list[Cell]:
         """Return the cells of the plan.
 
         Raises:
-            InputError: The data sets were generated for other cells.
+            InputError: The data sets were generated for other cells, samples or
+                settings.
         """
         name = self.experiment.name
         cells = self.experiment.cells(plan)
-        if cells != artifacts.read_cells(name):
+        document = artifacts.read_dataset(name, "settings.json")
+        settings = pydantic.TypeAdapter(type(plan.settings)).validate_python(document)
+        if (
+            cells != artifacts.read_cells(name)
+            or settings != plan.settings
+            or not all(self.has_base_noise(plan, seed) for seed in plan.seeds)
+        ):
             raise InputError(
-                f"{artifacts.DATASETS / name} is not of the planned cells; run `python "
-                f"-m pipeline.generate {name}`",
+                f"{artifacts.DATASETS / name} is not of the plan; run `python -m "
+                f"pipeline.generate {name}`",
                 "stale",
                 path=str(artifacts.DATASETS / name),
             )

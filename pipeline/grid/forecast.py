@@ -12,13 +12,16 @@ from pipeline import networks
 from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Member, Plan
 from pipeline.grid import jobs
-from pipeline.grid.data import Data
+from pipeline.grid.data import Data, count_samples
 from pipeline.machine import store, workers
-from pipeline.project import artifacts
 from pipeline.training.loop import BATCH
+from pipeline.training.shapes import INPUT
 
 STEPS = Path(__file__).with_name("steps.csv")
-"""Milliseconds of training steps, measured on one H200 with torch 2.11."""
+"""Milliseconds of training steps, measured on one `GPU` with torch 2.11."""
+
+GPU = "H200"
+"""Part of the name of the GPU of steps.csv."""
 
 
 def forecast(
@@ -39,11 +42,12 @@ def forecast(
         - cached: Number of networks in the cache.
         - minutes left: Minutes until all networks are trained. NaN until each
           architecture with networks left was trained once on this machine, except for
-          those of steps.csv on a CUDA device.
+          those of steps.csv on the GPU where they were measured.
     """
     cells = experiment.cells(plan)
     cached = _count_cached(experiment, plan, device, engine)
     measured = rates()
+    samples = count_samples(plan)["train"]
     seconds = 0.0
     for architecture, member in plan.members.items():
         planned = sum(cell["architecture"] == architecture for cell in cells)
@@ -51,8 +55,9 @@ def forecast(
         if left:
             rate = measured.get(jobs.rate_key(experiment, member, device, engine))
             if rate is None:
-                rate = read_rate(member, engine) if device.type == "cuda" else math.nan
-            seconds += left * plan.train_samples * member.training.epochs * rate
+                known = member.input == INPUT and GPU in workers.device_name(device)
+                rate = read_rate(member, engine) if known else math.nan
+            seconds += left * samples * member.training.epochs * rate
     # On a GPU, a rate is that of one network's share.
     minutes = seconds / workers.count_slots(device) / 60
     return {"networks": len(cells), "cached": cached.total(), "minutes left": minutes}
@@ -88,7 +93,7 @@ def _count_cached(
     """The number of networks in the store, by architecture."""
     finished = store.Store(store.default_folder())
     data = Data(experiment)
-    made = [seed for seed in plan.seeds if _has_base_noise(plan, seed)]
+    made = [seed for seed in plan.seeds if data.has_base_noise(plan, seed)]
     # The key of a network is known only once its data are on disk.
     at_hand = []
     for cell in experiment.cells(plan):
@@ -102,18 +107,6 @@ def _count_cached(
         if finished.holds(job.key):
             cached[job.cell["architecture"]] += 1
     return cached
-
-
-def _has_base_noise(plan: Plan, seed: int) -> bool:
-    """Return whether a seed's base noise of the planned size is on disk."""
-    wanted = {"train": plan.train_samples, "test": plan.test_samples}
-    images = artifacts.read_about_pictures(plan.experiment) or wanted
-    noise = artifacts.read_base_noise(plan.experiment, seed)
-    for split, count in wanted.items():
-        # There can be fewer images than planned.
-        if len(noise.get(f"{split}_labels", ())) != min(count, images[split]):
-            return False
-    return True
 
 
 def rates() -> dict[str, float]:

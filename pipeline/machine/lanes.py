@@ -23,7 +23,7 @@ from torch import nn
 from pipeline.project.errors import notice
 
 MAX_LANES = 16
-"""Number of lanes at most (our choice; no GPU has measured it yet)."""
+"""Number of lanes at most (our choice; docs/speed.md has what 4 and 16 gain)."""
 
 MEMORY_FRACTION = 0.7
 """Part of the free memory that lanes may take. The rest is for evaluation."""

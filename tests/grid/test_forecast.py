@@ -13,6 +13,7 @@ from pipeline.grid import forecast as told
 from pipeline.grid import jobs
 from pipeline.grid.data import Data
 from pipeline.machine import store, workers
+from pipeline.project import artifacts
 
 FOURIER = experiments.find("fourier")
 CPU = torch.device("cpu")
@@ -20,8 +21,9 @@ GPU = torch.device("cuda")
 
 
 @pytest.fixture(autouse=True)
-def _two_cores(monkeypatch):
+def _two_cores_and_an_h200(monkeypatch):
     monkeypatch.setattr(workers, "cores", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA H200")
 
 
 def fourier_plan(seeds=(0,), train_samples=1000, **epochs):
@@ -75,7 +77,9 @@ def test_a_forecast_worked_out_by_hand(folder):
     )
 
 
-def test_a_gpu_that_has_measured_nothing_has_the_steps_of_the_table(folder):
+def test_an_h200_that_has_measured_nothing_has_the_steps_of_the_table(
+    folder, monkeypatch
+):
     """20 cells, 1,000 samples, 3 epochs."""
     plan = fourier_plan((0, 1), lenet=3)
     table = pd.read_csv(told.STEPS).set_index(["network", "precision"])
@@ -84,8 +88,24 @@ def test_a_gpu_that_has_measured_nothing_has_the_steps_of_the_table(folder):
         milliseconds = table.loc[("lenet", "float32"), engine]
         assert found == pytest.approx(20 * 3000 / 128 * milliseconds / 1000 / 60)
     assert forecast_of(fourier_plan(logreg=3), device=GPU)[2] is None
+    member = dataclasses.replace(plan.members["lenet"], input=(3, 32, 32))
+    colour = dataclasses.replace(plan, members={"lenet": member})
+    assert forecast_of(colour, device=GPU)[2] is None, "the table is of grey inputs"
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA T4")
+    assert forecast_of(plan, device=GPU)[2] is None
     note(plan, device=GPU, lenet=0.001)
     assert forecast_of(plan, device=GPU)[2] == 20 * 3000 * 0.001 / 60
+
+
+def test_a_forecast_counts_the_images_that_there_are(folder):
+    """Four LeNets with 61 of the 1,000 planned images, and two epochs."""
+    flip = experiments.find("flip")
+    plan = plan_of("flip", {}, {"lenet": {}}, samples=(1000, 20))
+    about = {"classes": list("ab"), "train": 61, "test": 20}
+    artifacts.write_json(artifacts.DATASETS / "flip/images.json", about)
+    note(plan, experiment=flip, lenet=0.5)
+    minutes = told.forecast(flip, plan, CPU)["minutes left"]
+    assert minutes == pytest.approx(len(flip.cells(plan)) * 61 * 2 * 0.5 / 2 / 60)
 
 
 def keep(plan, cells):

@@ -39,7 +39,7 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
         for part in ("labels", "normal")
     ]
     draws = {f"draw-{seed}.{array}.npy" for seed in (0, 1) for array in arrays}
-    assert names == draws | {"directions.npz", "cells.csv"}, (
+    assert names == draws | {"directions.npz", "cells.csv", "settings.json"}, (
         "what an earlier run left is gone"
     )
     cells = artifacts.read_cells("linear_pairs")
