@@ -30,9 +30,9 @@ def main(name: str) -> None:
     device = workers.find_device(artifacts.read_plan("machine", dict)["device"])
     plan = Plan.read(experiment)
     cells = Data(experiment).cells(plan)
-    grid = artifacts.read_training(name, "grid.json")
+    networks = artifacts.read_training(name, "networks.json")
     names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
-    specifications = [grid["architectures"][cell["architecture"]] for cell in cells]
+    specifications = [networks[cell["architecture"]] for cell in cells]
     files = [str(models / f"{cell_name}.safetensors") for cell_name in names]
     work = list(zip(cells, specifications, files, strict=True))
     outcomes = evaluation.evaluate_cells(experiment, work, device)

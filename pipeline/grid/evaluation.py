@@ -1,6 +1,7 @@
 """The evaluation of trained cells: rows of each cell, and the tables of all cells."""
 
 import functools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from pipeline.grid.data import Data
 from pipeline.machine import workers
 from pipeline.measures import boundaries, gradients
 from pipeline.project import artifacts
+from pipeline.project.errors import InputError, prefix_errors
 from pipeline.project.progress import progress
 
 Row = dict[str, Any]
@@ -46,15 +48,25 @@ def evaluate_one(
     if experiment.needs_courses:
         snapshots = jobs.by_epoch(tensors)
         tensors = snapshots[max(snapshots)]
-    network = None
-    if experiment.needs_networks:
-        network = jobs.restore(data, cell, specification, tensors, device)
-    rows: Rows = {"results": []}
-    for name, x, y in data.test_sets(cell):
-        outputs = tensors[name] if network is None else jobs.logits(network, x, device)
-        rows["results"].append(_accuracies(name, outputs, y))
-    if network is None:
-        return rows, None
+    if not experiment.needs_networks:  # the file holds outputs
+        results = [
+            _accuracies(name, tensors[name], y) for name, _, y in data.test_sets(cell)
+        ]
+        return {"results": results}, None
+
+    def restore(weights: dict[str, torch.Tensor]) -> nn.Module:
+        return jobs.restore(data, cell, specification, weights, device)
+
+    network = restore(tensors)
+
+    def find_outputs(x: torch.Tensor) -> torch.Tensor:
+        return jobs.logits(network, x, device)
+
+    rows: Rows = {
+        "results": [
+            _accuracies(name, find_outputs(x), y) for name, x, y in data.test_sets(cell)
+        ]
+    }
     # All that follows is measured on the first test set.
     _, x, y = next(data.test_sets(cell))
     section = None
@@ -62,19 +74,15 @@ def evaluate_one(
         cell, data.base_noise(cell["seed"]), data.directions(cell)
     )
     if plane is not None:
-
-        def score(x: torch.Tensor) -> np.ndarray:
-            return _score(jobs.logits(network, x, device))
-
-        section, boundary = boundaries.boundary(score, x, *plane)
+        section, boundary = boundaries.boundary(
+            lambda x: _score(find_outputs(x)), x, *plane
+        )
         rows["boundaries"] = [boundary]
     if snapshots:
-        rows["course"] = []
-    for epochs, weights in snapshots.items():
-        network = jobs.restore(data, cell, specification, weights, device)
-        row = _course(data, cell, network, x, device)
-        row["accuracy"] = _accuracy(jobs.logits(network, x, device), y)
-        rows["course"].append({"epoch": epochs} | row)
+        rows["course"] = [
+            {"epoch": epochs} | _course(data, cell, restore(weights), x, y, device)
+            for epochs, weights in snapshots.items()
+        ]
     return rows, section
 
 
@@ -104,7 +112,8 @@ def evaluate_cells(
     with progress(title, len(work), lambda: len(outcomes)):
         for (*_, file), result in tqdm(results, title, len(work), disable=None):
             if isinstance(result, Exception):
-                raise result
+                with prefix_errors(f"{Path(file).stem}: "):
+                    raise result
             outcomes[file] = result
     return outcomes
 
@@ -119,9 +128,15 @@ def _accuracies(test_set: str, outputs: torch.Tensor, y: torch.Tensor) -> Row:
 
 
 def _course(
-    data: Data, cell: Cell, network: nn.Module, x: torch.Tensor, device: torch.device
+    data: Data,
+    cell: Cell,
+    network: nn.Module,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    device: torch.device,
 ) -> Row:
-    """Return the measures of a network after some epochs, on inputs (N, C, H, W)."""
+    """Return the measures of a network after some epochs, on inputs (N, C, H, W) of
+    classes y, (N,)."""
     # Images are sorted by content, so take some from everywhere.
     some = x[:: -(-len(x) // gradients.SAMPLES)]
     response = gradients.covariance(network, some.to(device))
@@ -129,10 +144,22 @@ def _course(
     measured = gradients.response_parts(
         cell, *data.directions(cell), eigenvalues, x, response
     )
-    return {key: round(value, 6) for key, value in measured.items()}
+    row = {key: round(value, 6) for key, value in measured.items()}
+    return row | {"accuracy": _accuracy(jobs.logits(network, x, device), y)}
 
 
 def _accuracy(outputs: torch.Tensor, y: torch.Tensor) -> float:
+    """Return the fraction of correct predictions.
+
+    Raises:
+        InputError: Outputs are not finite, of which argmax makes predictions too.
+    """
+    if not torch.isfinite(outputs).all():
+        raise InputError(
+            "the trained network's outputs on the test set are not finite; take a "
+            "smaller lr or clip",
+            "not-finite",
+        )
     return round(float((outputs.argmax(1) == y).float().mean()), 6)
 
 

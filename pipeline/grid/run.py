@@ -170,13 +170,7 @@ def write_models(
     specifications = {
         name: member.specification for name, member in plan.members.items()
     }
-    grid = {
-        "scale": plan.scale,
-        "seeds": len(plan.seeds),
-        "precision": plan.precision,
-        "architectures": specifications,
-    }
-    artifacts.write_json(folder / "grid.json", grid)
+    artifacts.write_json(folder / "networks.json", specifications)
 
 
 def make_tables(

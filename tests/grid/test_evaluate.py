@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from refusals import refused
 from small_grids import (
     ARCHITECTURES,
     SQUARE,
@@ -118,7 +119,6 @@ def fourier_run(folder, monkeypatch):
         Data, "cells", lambda *_: cells
     )  # and not those along other rows
     losses = pd.DataFrame(cells)[["architecture", "seed", "k_row", "k_col"]]
-    about = {"scale": "smoke", "seeds": 2, "precision": "float32"}
     with artifacts.output(artifacts.MODELS / "fourier") as models:
         for cell in cells:
             factor, bias = logits[cell["seed"], cell["k_col"]]
@@ -133,9 +133,7 @@ def fourier_run(folder, monkeypatch):
             "logreg,0,0,0,0.5,1.0,7\n"
             "logreg,1,0,-16,0.25,0.9899,\n"
         )
-        artifacts.write_json(
-            models / "grid.json", about | {"architectures": {"logreg": LOGREG}}
-        )
+        artifacts.write_json(models / "networks.json", {"logreg": LOGREG})
 
 
 def test_the_tables_of_a_run(fourier_run, monkeypatch):
@@ -167,6 +165,14 @@ def test_the_tables_of_a_run(fourier_run, monkeypatch):
         "images": None,
         "plan": plan,
     }
+
+
+def test_outputs_that_are_not_finite_are_no_accuracy(fourier_run):
+    outputs = torch.tensor([[0.0, math.nan]] * 4)
+    name = "logreg-0-0-seed1"
+    keep({"all": outputs}, artifacts.MODELS / f"fourier/{name}.safetensors")
+    with refused("not-finite", place=name):
+        evaluate.main("fourier")
 
 
 def test_a_course_is_of_each_epochs_own_weights_and_the_results_of_the_last(

@@ -6,6 +6,7 @@ import errno
 import re
 import shutil
 
+import numpy as np
 import pandas as pd
 import pytest
 import safetensors.torch
@@ -49,13 +50,41 @@ def plan(folder, in_this_process):
     return lay_down()
 
 
-def test_data_sets_of_another_plan_are_refused_by_both_stages(plan):
-    lay_down_plan(
-        plan_of("linear_pairs", SETTINGS | {"eps2": 0.3}, GRIDS, (3,), (200, 64))
-    )
+@pytest.mark.parametrize(
+    ("settings", "seeds", "samples"),
+    [
+        (SETTINGS | {"eps2": 0.3}, (3,), (200, 64)),
+        (SETTINGS, (4,), (200, 64)),
+        (SETTINGS, (3,), (100, 64)),
+        (SETTINGS, (3,), (200, 65)),
+    ],
+)
+def test_data_sets_of_another_plan_are_refused_by_both_stages(
+    settings, seeds, samples, plan
+):
+    lay_down_plan(plan_of("linear_pairs", settings, GRIDS, seeds, samples))
     for stage in (train, evaluate):
         with refused("stale", path="data/datasets/linear_pairs"):
             stage.main("linear_pairs")
+
+
+def test_images_with_other_sides_are_refused(folder, in_this_process):
+    """The cells of `image_pairs` do not have the classes of each side."""
+    settings = {"eps": 1.0, "sigma": {"lenet": 1.0}}
+    grids = {"lenet": {"indices": (3,)}}
+    plan = plan_of("image_pairs", settings, grids, (3,), (8, 4))
+    other = plan_of(
+        "image_pairs", settings | {"positive": ("cat",)}, grids, (3,), (8, 4)
+    )
+    experiment = experiments.find("image_pairs")
+    with artifacts.output(artifacts.DATASETS / "image_pairs") as data:
+        pd.DataFrame(experiment.cells(plan)).to_csv(data / "cells.csv", index=False)
+        artifacts.write_json(data / "settings.json", dataclasses.asdict(plan.settings))
+        labels = {"train_labels": np.ones(8), "test_labels": np.ones(4)}
+        artifacts.write_base_noise(data, 3, labels)
+    assert len(Data(experiment).cells(plan)) == 1
+    with refused("stale", path="data/datasets/image_pairs"):
+        Data(experiment).cells(other)
 
 
 def jobs_of(plan):
@@ -116,13 +145,10 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys, monke
         artifacts.read_training("linear_pairs", "losses.csv"),
         pd.DataFrame(losses, columns=[*columns, "epoch", "loss"]),
     )
-    assert artifacts.read_training("linear_pairs", "grid.json") == {
-        "scale": "smoke",
-        "seeds": 1,
-        "precision": "float32",
-        "architectures": {name: ARCHITECTURES[name] for name in GRIDS},
+    assert artifacts.read_training("linear_pairs", "networks.json") == {
+        name: ARCHITECTURES[name] for name in GRIDS
     }
-    assert len(laid_down()) == 5 + 3, "networks, two tables and grid.json"
+    assert len(laid_down()) == 5 + 3, "networks, two tables and networks.json"
     measured = rates()
     experiment = experiments.find("linear_pairs")
     assert set(measured) == {
