@@ -81,7 +81,7 @@ def notice_other_images(settings: ImageSettings) -> None:
     if not artifacts.IMAGES.exists() or not about.exists():
         return
     source = json.loads(about.read_text(encoding="utf-8"))["source"]
-    if Path(path).resolve().name not in source:
+    if not source.removesuffix("/").endswith(f" in {Path(path).resolve().name}"):
         notice(
             f"data/images holds images from {source}, not from {path}; run `dvc repro "
             "--force --single-item download && dvc repro` to use these"

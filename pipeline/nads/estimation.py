@@ -295,10 +295,10 @@ def check_source(source: Source, square: str, channels: int, rows: int) -> None:
     advice = "estimate only the leading directions (first: 100)"
     if source.first is not None:
         advice = "estimate from fewer networks, or with method: plain"
-        if rows < source.first:
+        if rows * channels < source.first:
             raise InputError(
-                f"{source.networks} networks give {rows} vectors, too few for the "
-                f"first {source.first} directions",
+                f"{source.networks} networks give {rows * channels} directions, too "
+                f"few for the first {source.first}",
                 "out-of-range",
             )
     needed = memory_needed(source, square, channels, rows)

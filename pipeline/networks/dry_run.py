@@ -76,7 +76,11 @@ def _try_custom(specification: Specification, shape: Shape, outputs: int) -> lis
 
 def _find_slow_norms(import_path: str, network: nn.Module, steps: float) -> list[str]:
     """Return a sentence on batch norms that are too slow for a short training."""
-    momenta = [norm.momentum or 1 for norm in custom.batch_norms(network)]
+    # Without a momentum, the statistics are the mean of all steps.
+    momenta = [
+        1 if norm.momentum is None else norm.momentum
+        for norm in custom.batch_norms(network)
+    ]
     lag = (1 - min(momenta, default=1)) ** steps
     if lag <= LAG:
         return []

@@ -131,6 +131,17 @@ def record_reads() -> Iterator[set[str]]:
         yield paths
 
 
+def _is_hidden(path: str) -> bool:
+    """Return whether a file or a folder that holds it is hidden.
+
+    Folders above the current folder do not count, nor do those above the home folder.
+    """
+    for folder in (Path.cwd(), Path.home()):
+        if Path(path).is_relative_to(folder):
+            return "/." in f"/{Path(path).relative_to(folder).as_posix()}"
+    return "/." in path
+
+
 def find_data(paths: Iterable[str]) -> list[str]:
     """Return the files that may be a network's data.
 
@@ -141,7 +152,7 @@ def find_data(paths: Iterable[str]) -> list[str]:
     """
     files = []
     for path in sorted(paths):
-        is_data = "/." not in path and not path.startswith(SYSTEM)
+        is_data = not _is_hidden(path) and not path.startswith(SYSTEM)
         if is_data and not is_installed(path) and os.path.isfile(path):
             files.append(path)
     return files

@@ -12,6 +12,9 @@ from pipeline.training.shapes import INPUT, SIDE, as_text
 COUNTED_WIDTH = {NETWORKS[name] for name in ("vit", "mixer", "convmixer", "convnext")}
 """Networks whose `width` is a number of channels, not a multiple of the paper's."""
 
+WORDED = ("side", "downsampling", "hidden", "width", "skip", "growth")
+"""Arguments that labels describe in words; others are shown as they are."""
+
 
 def label(specification: Mapping[str, Any], shape: tuple[int, ...] = INPUT) -> str:
     """The label of an architecture, such as 'ResNet-18, width ×0.125'.
@@ -57,16 +60,16 @@ def _describe_arguments(specification: Mapping[str, Any]) -> str:
         text += " with strides"
     if "hidden" in arguments:
         text += f" ({', '.join(map(str, arguments['hidden']))})"
-    if network in COUNTED_WIDTH:
-        for key, value in arguments.items():
-            if key != "side":
-                text += f", {key} {value}"
-    elif arguments.get("width", 1) != 1:
+    counted = network in COUNTED_WIDTH
+    if not counted and arguments.get("width", 1) != 1:
         text += f", width ×{arguments['width']:g}"
     if not arguments.get("skip", True):
         text += ", no skip connections"
     if arguments.get("growth", 32) != 32:
         text += f", growth {arguments['growth']}"
+    for key, value in arguments.items():
+        if key not in WORDED or (counted and key == "width"):
+            text += f", {key} {value}"
     return text
 
 

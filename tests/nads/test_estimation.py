@@ -59,8 +59,8 @@ def test_an_estimate_stops_at_its_error_whatever_the_order():
     [
         (Source(9), "none", 1e8, ["0.2 GB", "0.1 GB", "(first: 100)"]),
         (Source(512, first=9), "none", 3e8, ["0.4 GB", "method: plain"]),
-        (Source(2, first=17), "none", 1e9, ["16 vectors", "17 directions"]),
-        (Source(2, first=129), "square", 1e9, ["128 vectors", "129 directions"]),
+        (Source(2, first=17), "none", 1e9, ["16 directions", "first 17"]),
+        (Source(2, first=129), "square", 1e9, ["128 directions", "first 129"]),
         (Source(2, input=(1, 16, 64)), "square", 1e9, ["1×16×64", "symmetry square"]),
     ],
     ids=["memory", "memory of readout", "networks", "networks of a square", "side"],
@@ -160,6 +160,16 @@ def test_the_library_call_averages_over_symmetries(symmetry, capsys):
     assert nads.method == "plain"
     assert capsys.readouterr().err.startswith("notice: ")
     assert nads.symmetry == ("square" if symmetry == "measured" else symmetry)
+
+
+def test_two_channels_have_twice_as_many_directions_as_vectors():
+    """Two networks give 14 vectors, one for each input of their last layers."""
+    for channels, count in (("", 14), ("+channels", 30)):
+        symmetry = f"none{channels}"
+        nads = estimate_tiny(networks=2, symmetry=symmetry, first=count)
+        assert len(nads.directions) == count
+    with refused("out-of-range"):
+        estimate_tiny(networks=2, symmetry="none", first=15)
 
 
 @pytest.mark.parametrize("first", [None, 4])

@@ -800,7 +800,7 @@ def test_nothing_is_said_of_a_plain_network(write):
 
 @pytest.mark.parametrize(
     ("momentum", "steps", "count"),
-    [(0.01, 100, 1), (0.01, 300, 0), (0.1, 100, 0), (None, 1, 0)],
+    [(0.01, 100, 1), (0.01, 300, 0), (0.1, 100, 0), (None, 1, 0), (0.0, 300, 1)],
 )
 def test_batch_norms_that_a_short_training_leaves_behind_get_a_notice(
     momentum, steps, count, write

@@ -133,3 +133,13 @@ def test_data_from_elsewhere_get_a_notice(path, expected, repository):
         assert dry_run({"network": "mine:net"}, (1, 4, 4), 2) == []
     notices = own.find_reads_elsewhere("mine:net", paths)
     assert [str(file) in text for text in notices] == [True] * expected
+
+
+def test_data_of_a_project_in_a_hidden_folder_count(tmp_path, monkeypatch):
+    project = tmp_path / ".hidden/project"
+    project.mkdir(parents=True)
+    monkeypatch.chdir(project)
+    files = [project / ".cache.npy", project / "sizes.npy"]
+    for file in files:
+        file.touch()
+    assert own.find_data(map(str, files)) == [str(project / "sizes.npy")]

@@ -160,6 +160,8 @@ def test_results_of_other_cells_than_the_planned_ones_are_refused(
         (NETWORKS["resnet18"], {"width": 1}, "ResNet-18"),
         (NETWORKS["resnet18"], {"skip": False}, "ResNet-18, no skip connections"),
         (NETWORKS["densenet121"], {"growth": 4}, "DenseNet-121, growth 4"),
+        (NETWORKS["densenet121"], {"blocks": [1, 2]}, "DenseNet-121, blocks [1, 2]"),
+        (NETWORKS["convnext"], {"width": 32}, "ConvNeXt, width 32"),
         ("my.package:tiny", {"filters": 3}, "tiny (filters 3)"),
     ],
 )
