@@ -16,7 +16,7 @@ import pandas as pd
 
 from pipeline import experiments
 from pipeline.project import artifacts
-from pipeline.project.errors import InputError
+from pipeline.project.errors import InputError, notice
 from pipeline.report import published
 from pipeline.report.labels import full_width, papers_network
 from pipeline.report.nads import PUBLISHED_ROWS, read_published_spectra
@@ -127,6 +127,13 @@ def read_folder(folder: Path, name: str | None = None) -> Run:
     for experiment in sorted(plans):
         plan, *_ = plans[experiment].values()
         rows = collect_results(plans[experiment])
+        missing = set(experiments.find(experiment).coordinates) - set(rows)
+        if missing:
+            notice(
+                f"{experiment} is not compared: the tables in {reports} lack the "
+                f"column {', '.join(sorted(missing))}, so older code has made them"
+            )
+            continue
         results[experiment] = add_coordinates(rows, experiment, nads)
         scales[experiment] = plan["scale"]
     digest = f"{images['name']} ({images['digest'][:8]})"

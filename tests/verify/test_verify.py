@@ -161,6 +161,16 @@ def test_other_images_and_other_cells_are_not_compared(compare):
     assert other["fourier lenet"].endswith("no common cells")
 
 
+def test_tables_that_lack_a_column_are_left_out(compare):
+    def drop(experiment, rows):
+        return rows.drop(columns="index", errors="ignore")
+
+    status, other, _ = compare(seed=100, change=drop)
+    assert status == 0
+    assert "fourier lenet" in other
+    assert "image_pairs lenet" not in other
+
+
 def test_what_cannot_be_compared_is_said_in_one_sentence(tmp_path, monkeypatch):
     run = write_run(tmp_path / "a")
     monkeypatch.chdir(tmp_path)
