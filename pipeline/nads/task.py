@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+import scipy
 import torch
 
 from pipeline import networks
@@ -68,6 +69,7 @@ def make_key(request: Request, estimation: Estimation) -> str:
     versions = [
         torch.__version__,
         np.__version__,
+        scipy.__version__,
         networks.version(network, request.own),
     ]
     return store.digest(
