@@ -12,13 +12,13 @@ import pandas as pd
 import torch
 
 from pipeline import config, experiments
+from pipeline.config.left_out import notice_experiments, notice_networks
 from pipeline.config.trial import try_out
 from pipeline.grid.forecast import forecast
 from pipeline.images.settings import expand_path, notice_other_images
 from pipeline.machine import workers
-from pipeline.networks.registry import reads_own, specification
 from pipeline.project import artifacts, command
-from pipeline.project.errors import notice, one_sentence
+from pipeline.project.errors import one_sentence
 
 
 def main() -> None:
@@ -33,8 +33,8 @@ def main() -> None:
         expand_path(plans.images.path)
     notice_other_images(plans.images)
     print_forecast(plans)
-    notice_experiments_left_out(plans)
-    notice_networks_left_out(plans, document["architectures"])
+    notice_experiments(plans)
+    notice_networks(plans, document["architectures"])
     with artifacts.output(artifacts.PLAN) as folder:
         documents = {"images": plans.images, "nads": plans.nads, **plans.experiments}
         for name, plan in documents.items():
@@ -55,44 +55,6 @@ def print_forecast(plans: config.Plans) -> None:
     scale = plans.nads.scale
     print(f"params.yaml is valid; scale {scale} on {workers.device_name(device)}:")
     print(table.to_string(float_format="{:,.0f}".format, na_rep="unknown"))
-
-
-def notice_experiments_left_out(plans: config.Plans) -> None:
-    """Print a notice with the command that runs the experiments of a smaller scale."""
-    left_out = [name for name, plan in plans.experiments.items() if not plan.members]
-    if left_out:
-        rest = [
-            f"evaluate@{name}" for name in plans.experiments if name not in left_out
-        ]
-        notice(
-            f"scale {plans.nads.scale} has no {' or '.join(left_out)}; run "
-            f"`dvc repro {' '.join(rest)}` for its other experiments"
-        )
-
-
-def notice_networks_left_out(
-    plans: config.Plans, architectures: dict[str, dict]
-) -> None:
-    """Print a notice about networks of your own that the chosen scale does not use.
-
-    Args:
-        plans: The plans of the chosen scale.
-        architectures: The block `architectures` of params.yaml.
-    """
-    used = set(plans.nads.members)
-    for plan in plans.experiments.values():
-        used.update(plan.members)
-    left_out = [
-        name
-        for name, architecture in architectures.items()
-        if name not in used and reads_own(specification(architecture))
-    ]
-    if left_out:
-        scale = plans.nads.scale
-        notice(
-            f"scale {scale} does not use {', '.join(left_out)}; to use a network, add "
-            f"it to scales.{scale}"
-        )
 
 
 if __name__ == "__main__":

@@ -3,21 +3,15 @@
 Writes figures/, report.md, index.html and metrics.json.
 """
 
-import importlib
-from collections.abc import Iterable
-from pathlib import Path
-
 from pipeline import experiments
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 from pipeline.project.progress import progress
-from pipeline.report import run, style
+from pipeline.report import run
 from pipeline.report.metrics import collect_metrics
-from pipeline.report.page import TITLES, Picture, render_markdown
+from pipeline.report.page import render_markdown
+from pipeline.report.sections import PARTS
 from pipeline.report.site.document import document
-
-PARTS = {name: importlib.import_module(f"pipeline.report.{name}") for name in TITLES}
-"""The modules that make the report's sections, in its order."""
 
 
 def main() -> None:
@@ -26,7 +20,7 @@ def main() -> None:
     sections = {name: part.make_section(report) for name, part in PARTS.items()}
     with progress("render"), artifacts.output(artifacts.FIGURES) as figures:
         for section in sections.values():
-            save(section.pictures, figures)
+            section.save_figures(figures)
         runs = {name: [section] for name, section in sections.items()}
         html = document(runs, report.plan.scale, report.notice, figures)
     write_page("index.html", html)
@@ -50,17 +44,6 @@ def write_page(name: str, text: str) -> None:
     # What an earlier run left may be the same file as one in DVC's cache.
     path.unlink(missing_ok=True)
     path.write_text(text, encoding="utf-8")
-
-
-def save(pictures: Iterable[Picture], folder: Path) -> None:
-    """Save the figures of a section.
-
-    Args:
-        pictures: Figures with their names.
-        folder: Folder of the files.
-    """
-    for picture in pictures:
-        style.save(picture.figure, folder, picture.name)
 
 
 if __name__ == "__main__":

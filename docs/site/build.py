@@ -18,9 +18,9 @@ from markupsafe import Markup
 
 from docs.site import engine, figures
 from pipeline.project.errors import one_sentence
-from pipeline.render import PARTS, save
 from pipeline.report import nads, run
 from pipeline.report.page import Section
+from pipeline.report.sections import PARTS
 from pipeline.report.site.document import Runs, compose, prepare
 
 HERE = Path(__file__).parent
@@ -89,7 +89,7 @@ def draw_figures(runs: Runs, folder: Path) -> None:
             if section.record:
                 for old in Path(section.record.folder).glob("*.png"):
                     old.unlink()
-            save(section.pictures, folder)
+            section.save_figures(folder)
 
 
 def rows_of(path: Path, where: Mapping[str, Any]) -> list[dict[str, Any]]:

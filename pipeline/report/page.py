@@ -10,6 +10,7 @@ import jinja2
 from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import FITTED
+from pipeline.report import style
 from pipeline.report.run import Record
 
 HERE = Path(__file__).parent
@@ -92,6 +93,11 @@ class Section:
     def table(self) -> Sequence[Sequence[Any]]:
         """The table of its rows, its header first."""
         return make_table(self.rows)
+
+    def save_figures(self, folder: Path) -> None:
+        """Save the figures as PNGs in a folder."""
+        for picture in self.pictures:
+            style.save(picture.figure, folder, picture.name)
 
 
 def make_table(rows: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[Any]]:
