@@ -146,7 +146,7 @@ def make_sections(
     nads = {}
     shown = set(range(64))
     for name, profile in profiles.items():
-        nads[name] = vars(profile.nads) | {"shape": np.array(profile.nads.shape)}
+        nads[name] = profile.nads
         last = len(profile.nads.directions) - 1
         shown.update(np.linspace(0, last, 256, dtype=int).tolist())
         shown.update(record.plan.members[name].grid.indices)

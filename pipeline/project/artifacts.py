@@ -183,15 +183,25 @@ def read_images() -> dict[str, typing.Any]:
     return images
 
 
-def read_nads(name: str, estimand: str | None = None) -> dict[str, np.ndarray]:
-    """Read an architecture's NADs as the fields of `pipeline.nads.NADs`.
+def find_nads(name: str, estimand: str | None = None) -> Path:
+    """Return the file of an architecture's NADs, which `pipeline.nads.NADs` can load.
 
     Args:
         name: The architecture.
         estimand: Estimand of the NADs; None for the one that params.yaml chooses.
     """
     file = f"{name}.{estimand}.npz" if estimand else f"{name}.npz"
-    return _read(NADS / file, "estimate")
+    return require(NADS / file, "estimate")
+
+
+def read_nads(name: str, estimand: str | None = None) -> dict[str, np.ndarray]:
+    """Read an architecture's NADs as the fields of `pipeline.nads.NADs`.
+
+    Args:
+        name: The architecture.
+        estimand: As in `find_nads`.
+    """
+    return _read(find_nads(name, estimand), "estimate")
 
 
 def read_dataset(experiment: str, file: str) -> typing.Any:

@@ -21,10 +21,10 @@ def collect_metrics(report: Report) -> dict[str, dict[str, dict[str, float]]]:
     numbers = {}
     estimates = {}
     for name, nads in report.nads.items():
-        if nads["networks"]:
+        if nads.networks:
             estimates[name] = {
-                "first_singular_value": _round(100 * nads["eigenvalues"][0] ** 0.5),
-                "relative_error": _round(nads["error"]),
+                "first_singular_value": _round(100 * nads.eigenvalues[0] ** 0.5),
+                "relative_error": _round(nads.error),
             }
     if estimates:
         numbers["nads"] = estimates

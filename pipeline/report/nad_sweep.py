@@ -178,7 +178,7 @@ def make_explorer(
             "science": record.describe_problem([name]),
         }
         key = record.find_nads(nads, name)
-        if key and nads[key]["estimand"] == source:
+        if key and nads[key].estimand == source:
             curve["nads"] = key
             curve["own"] = key == name
         if name in published and estimand == "secant":

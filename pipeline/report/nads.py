@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.nads import load
+from pipeline.nads import NADs, load
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.nads.gallery import gallery
 from pipeline.nads.named import FOLDER
@@ -21,9 +21,6 @@ from pipeline.report.published import read_published
 from pipeline.report.run import NETWORK, Report
 from pipeline.report.site.data import make_sprite
 from pipeline.training.shapes import INPUT
-
-NADs = Mapping[str, np.ndarray]
-"""The arrays of one file of data/nads: the fields of `pipeline.nads.NADs`."""
 
 PUBLISHED_ROWS = 10_000
 """Number n of untrained networks, the rows of the published matrices of secants.
@@ -87,8 +84,8 @@ def draw_spectra(
     crosses = {"linewidth": 0.7, "markersize": 8, "markeredgewidth": 1.6}
     for number, name in enumerate(names):
         colour, line = style.SPECTRA[number % len(style.SPECTRA)]
-        values = run.nads[name]["eigenvalues"]
-        errors = run.nads[name]["standard_errors"]
+        values = run.nads[name].eigenvalues
+        errors = run.nads[name].standard_errors
         floor = values[0] * 1e-9
         lower = np.sqrt(np.maximum(values - 2 * errors, floor))
         upper = np.sqrt(np.maximum(values + 2 * errors, floor))
@@ -125,16 +122,16 @@ def is_unordered(nads: NADs) -> bool:
     Then all eigenvalues are equal, or two halves of the networks share no more of their
     first NADs than chance, whatever the number of NADs.
     """
-    values = nads["eigenvalues"]
-    overlap = nads["overlap"]
-    chance = np.arange(1, len(overlap) + 1) / np.prod(nads["shape"])
+    values = nads.eigenvalues
+    overlap = nads.overlap
+    chance = np.arange(1, len(overlap) + 1) / np.prod(nads.shape)
     beyond_chance = np.nan_to_num(overlap - chance).max()
     return bool(values[0] <= 1.01 * values[-1] or beyond_chance < BEYOND_CHANCE)
 
 
 def format_decline(nads: NADs) -> str:
     """The factor by which √λ declines from the first NAD to the last, as text."""
-    first, last = nads["eigenvalues"][[0, -1]]
+    first, last = nads.eigenvalues[[0, -1]]
     # A last eigenvalue below this share of the first is zero but for rounding.
     if last <= 1e-12 * first:
         return "more than 10⁶"
@@ -152,17 +149,17 @@ def make_table(
         published: Published √λ by index, by architecture.
     """
     for name, nads in run.nads.items():
-        if not nads["networks"]:
+        if not nads.networks:
             file = run.plan.members[name].source.file
             yield {"network": run.labels[name], "untrained networks": file}
             continue
         row = {
             "network": run.labels[name],
-            "untrained networks": int(nads["networks"]),
-            "method": nads["method"],
-            "symmetry": nads["symmetry"],
+            "untrained networks": nads.networks,
+            "method": nads.method,
+            "symmetry": nads.symmetry,
             "relative error of C, the derivative's covariance (Frobenius norm)": (
-                f"{float(nads['error']):.3f}"
+                f"{nads.error:.3f}"
             ),
             "√λ of the first NAD ÷ last (too large if the networks are few)": (
                 format_decline(nads)
@@ -186,24 +183,24 @@ def make_table(
 
 
 def _describe_overlap(nads: NADs) -> dict[str, str]:
-    ten, overlap = agreement(nads["overlap"])
-    chance = ten / np.prod(nads["shape"])
+    ten, overlap = agreement(nads.overlap)
+    chance = ten / np.prod(nads.shape)
     column = "span that the first ten NADs of two halves of the networks share (chance)"
     return {column: f"{overlap:.2f} ({chance:.2f})"}
 
 
 def _measure_shared_span(nads: NADs, others: NADs) -> str:
-    ten, _ = agreement(nads["overlap"])
-    products = nads["directions"][:ten] @ others["directions"][:ten].T
+    ten, _ = agreement(nads.overlap)
+    products = nads.directions[:ten] @ others.directions[:ten].T
     return f"{(products**2).sum() / ten:.2f}"
 
 
 def _describe_first_value(nads: NADs) -> str:
     """The first singular value that 10,000 networks would have, and its error."""
-    eigenvalue = nads["eigenvalues"][0]
+    eigenvalue = nads.eigenvalues[0]
     value = 100 * eigenvalue**0.5
-    error = value * nads["standard_errors"][0] / (2 * eigenvalue)
-    halves = ", ".join(f"{100 * half**0.5:.3g}" for half in nads["halves"][:, 0])
+    error = value * nads.standard_errors[0] / (2 * eigenvalue)
+    halves = ", ".join(f"{100 * half**0.5:.3g}" for half in nads.halves[:, 0])
     return f"{value:.3g} ± {error:.2g} ({halves})"
 
 
@@ -213,7 +210,7 @@ def make_finding(run: Report) -> Finding | None:
     Returns:
         The finding; None if no network's NADs were estimated.
     """
-    estimates = [name for name, nads in run.nads.items() if nads["networks"]]
+    estimates = [name for name, nads in run.nads.items() if nads.networks]
     if not estimates:
         return None
     name = NETWORK if NETWORK in estimates else estimates[0]
@@ -224,7 +221,7 @@ def make_finding(run: Report) -> Finding | None:
     )
     if is_unordered(nads):
         text = f"{run.labels[name]} prefers no direction"
-    return Finding(name, text, f"{nads['networks']:,} untrained networks")
+    return Finding(name, text, f"{nads.networks:,} untrained networks")
 
 
 def make_explorer(run: Report, shown: Iterable[int] = SHOWN) -> Rows:
@@ -235,10 +232,10 @@ def make_explorer(run: Report, shown: Iterable[int] = SHOWN) -> Rows:
         shown: Indices of the NADs that the page has pictures of, in increasing order.
     """
     for name, nads in run.nads.items():
-        shape = nads["shape"].tolist()
-        count = len(nads["directions"])
+        shape = list(nads.shape)
+        count = len(nads.directions)
         indices = [index for index in shown if index < count]
-        sprite, columns = make_sprite(nads["directions"][indices], shape)
+        sprite, columns = make_sprite(nads.directions[indices], shape)
         network: dict[str, Any] = {
             "key": name,
             "name": run.labels[name],
@@ -248,11 +245,12 @@ def make_explorer(run: Report, shown: Iterable[int] = SHOWN) -> Rows:
             "indices": indices,
             "last": count - 1,
         }
-        if nads["networks"]:
+        if nads.networks:
             for key in ("eigenvalues", "standard_errors"):
-                network[key] = [float(f"{value:.3e}") for value in nads[key][indices]]
-            network["networks"] = nads["networks"]
-            network["nearby"] = nads["nearby"][indices]
+                values = getattr(nads, key)[indices]
+                network[key] = [float(f"{value:.3e}") for value in values]
+            network["networks"] = nads.networks
+            network["nearby"] = nads.nearby[indices]
         else:
             network["file"] = run.plan.members[name].source.file
         yield network
@@ -265,7 +263,7 @@ def load_named_run() -> Report:
     for name, import_path in (NETWORKS | COLOUR).items():
         if (FOLDER / f"{name}.npz").exists():
             known = load(name)
-            nads[name] = vars(known) | {"shape": np.array(known.shape)}
+            nads[name] = known
             source = Source(known.networks, input=known.shape)
             requests[name] = Request({"network": import_path}, source)
     estimator = Estimator("secant", known.method, known.step, known.point, True, False)
@@ -296,7 +294,7 @@ def find_published(run: Report) -> dict[str, pd.Series]:
     published = {}
     for name, request in run.plan.members.items():
         network = papers_network(request.specification)
-        estimated = run.nads[name]["networks"]
+        estimated = run.nads[name].networks
         if network in spectra and request.source.input == INPUT and estimated:
             published[name] = spectra[network]
     return published
@@ -310,7 +308,7 @@ def make_section(run: Report, shown: Iterable[int] = SHOWN) -> Section:
         shown: As in `make_explorer`.
     """
     estimator = run.plan.estimator
-    estimates = [name for name, nads in run.nads.items() if nads["networks"]]
+    estimates = [name for name, nads in run.nads.items() if nads.networks]
     published = find_published(run)
     caption = make_caption(run)
     lines = f"{caption} · bands: ± 2 standard errors"
@@ -323,7 +321,8 @@ def make_section(run: Report, shown: Iterable[int] = SHOWN) -> Section:
         figure = draw_gallery(run, name, caption)
         pictures.append(Picture(f"nad_gallery_{name}", figure))
         if len(run.plan.members[name].source.estimators(estimator)) > 1:
-            others[name] = artifacts.read_nads(name, estimator.swap_estimand().estimand)
+            other = estimator.swap_estimand().estimand
+            others[name] = NADs.load(artifacts.find_nads(name, other))
     return Section(
         None,
         caption,
@@ -345,12 +344,12 @@ def draw_gallery(run: Report, name: str, caption: str) -> Figure:
     nads = run.nads[name]
     nearby = None
     origin = f"from {run.plan.members[name].source.file}"
-    if nads["networks"]:
-        nearby = nads["nearby"]
+    if nads.networks:
+        nearby = nads.nearby
         origin = (
-            f"{nads['networks']} untrained networks · "
+            f"{nads.networks} untrained networks · "
             "≈: indices whose eigenvalues are equal within the errors"
         )
-    figure = gallery(nads["directions"], tuple(nads["shape"]), nearby)
+    figure = gallery(nads.directions, nads.shape, nearby)
     title = f"NADs of {run.labels[name]}"
     return style.finish(figure, title, f"{caption} · {origin}", run.notice)

@@ -15,6 +15,7 @@ import pydantic
 from pipeline import experiments
 from pipeline.experiments.plan import Plan
 from pipeline.measures.fitted import FITTED, fitted, summary
+from pipeline.nads import NADs
 from pipeline.nads.estimator import NADsPlan
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
@@ -232,12 +233,12 @@ class Report:
 
     Attributes:
         plan: The plan of the NADs; None for kept runs.
-        nads: The fields of `pipeline.nads.NADs` by architecture.
+        nads: The NADs by architecture.
         experiments: The record of each experiment, by its name.
     """
 
     plan: NADsPlan | None
-    nads: Mapping[str, Mapping[str, np.ndarray]]
+    nads: Mapping[str, NADs]
     experiments: Mapping[str, Record]
 
     @property
@@ -277,7 +278,7 @@ def read_run(names: Iterable[str]) -> Report:
     nads = {}
     files = {}
     for name, request in nads_plan.members.items():
-        nads[name] = artifacts.read_nads(name)
+        nads[name] = NADs.load(artifacts.find_nads(name))
         if request.source.file:
             files[name] = request.source.file
     records = {}

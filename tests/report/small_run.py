@@ -5,12 +5,13 @@ import dataclasses
 
 import numpy as np
 import pandas as pd
-from hand_overs import lay_down_plans, nads_of_file
+from hand_overs import lay_down_plans
 
 from pipeline import experiments
 from pipeline.experiments.plan import Member, Plan
 from pipeline.measures.boundaries import POINTS
 from pipeline.measures.fitted import summary
+from pipeline.nads import NADs
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
@@ -98,13 +99,14 @@ def change_results(run, name, results):
 
 
 def make_nads(directions, shape=(1, 2, 2), **changes):
-    """The arrays of a file of data/nads, with two degenerate eigenvalues.
+    """NADs with two degenerate eigenvalues.
 
-    changes: of the fields of `pipeline.nads.NADs`.
+    changes: of the fields.
     """
     count = len(directions)
     alone = [[n, n] for n in range(2, count)]
     fields = {
+        "networks": 64,
         "estimand": "secant",
         "method": "plain",
         "point": "many",
@@ -116,12 +118,14 @@ def make_nads(directions, shape=(1, 2, 2), **changes):
         "halves": np.array([[9.0] + (count - 1) * [1.0], count * [1.0]]),
         "overlap": np.full(count, 0.8),
     }
-    return nads_of_file(directions, shape, **fields | changes)
+    return NADs(directions, shape, **fields | changes)
 
 
-def save(path, **arrays):
+def save_nads(name, nads):
+    """Save NADs as the stage `estimate` does."""
+    path = artifacts.NADS / f"{name}.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
-    np.savez(path, **arrays)
+    nads.save(path)
 
 
 def write_table(path, rows):
@@ -170,10 +174,9 @@ def write_nads():
     lay_down_plans(nads=NADsPlan("smoke", 7, estimator, requests))
     shape = (1, 32, 32)
     basis = np.linalg.qr(np.random.default_rng(0).normal(size=(1024, 16)))[0].T
-    save(artifacts.NADS / "z.npz", **make_nads(basis, shape, networks=0))
-    save(artifacts.NADS / "a.npz", **make_nads(basis, shape))
-    gradient = make_nads(basis[::-1], shape, error=0.4)
-    save(artifacts.NADS / "a.gradient.npz", **gradient)
+    save_nads("z", make_nads(basis, shape, networks=0))
+    save_nads("a", make_nads(basis, shape))
+    save_nads("a.gradient", make_nads(basis[::-1], shape, error=0.4))
 
 
 def write_frequencies():
@@ -213,7 +216,7 @@ def write_linear_pairs():
     for number, row in enumerate(planes.to_dict("records"), start=1):
         name = artifacts.cell_name(row, ("index_1", "index_2"))
         sections[name] = np.full((POINTS, POINTS), number / 32, np.float16)
-    save(artifacts.REPORTS / "linear_pairs" / "cross_sections.npz", **sections)
+    np.savez(artifacts.REPORTS / "linear_pairs" / "cross_sections.npz", **sections)
 
 
 def write_learning():

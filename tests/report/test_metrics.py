@@ -4,6 +4,7 @@ import types
 
 import numpy as np
 import pandas as pd
+from small_run import make_nads
 
 from pipeline.report.metrics import collect_metrics
 from pipeline.report.run import Report
@@ -42,12 +43,8 @@ def test_flip_is_named_by_its_maps():
 
 def test_nads_from_a_file_have_no_numbers():
     nads = {
-        "lenet": {
-            "networks": 64,
-            "eigenvalues": np.array([4.0, 1.0]),
-            "error": 0.12345,
-        },
-        "mine": {"networks": 0, "eigenvalues": np.array([1.0]), "error": np.nan},
+        "lenet": make_nads(np.eye(4), error=0.12345),
+        "mine": make_nads(np.eye(4), networks=0),
     }
     lenet = {"first_singular_value": 200.0, "relative_error": 0.1235}
     assert collect_metrics(Report(None, nads, {})) == {"nads": {"lenet": lenet}}

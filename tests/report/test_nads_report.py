@@ -3,11 +3,10 @@
 import dataclasses
 
 import numpy as np
-from small_run import LENET, NARROW, list_captions, make_nads, save
+from small_run import LENET, NARROW, list_captions, make_nads, save_nads
 
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.networks import NETWORKS
-from pipeline.project import artifacts
 from pipeline.report import nads
 
 BASIS = np.eye(4)
@@ -16,23 +15,22 @@ MLP = {"network": NETWORKS["mlp"], "hidden": [7]}
 
 
 def make_run(whole, estimand="secant", compare=False, **networks):
-    """A run with other NADs; networks: by name, the request and the arrays."""
+    """A run with other NADs; networks: by name, their request and the NADs."""
     requests = {}
-    arrays = {}
-    for name, (specification, source, array) in networks.items():
+    found = {}
+    for name, (specification, source, estimated) in networks.items():
         requests[name] = Request(specification, source)
-        arrays[name] = array
+        found[name] = estimated
     estimator = Estimator(estimand, "plain", 50.0, "many", False, compare)
     plan = NADsPlan("smoke", 7, estimator, requests)
-    return dataclasses.replace(whole, plan=plan, nads=arrays)
+    return dataclasses.replace(whole, plan=plan, nads=found)
 
 
 def test_networks_without_a_first_nad_have_no_gallery_and_no_overlap(
     whole, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    gradient = make_nads(np.roll(BASIS, 1, 0), error=0.3)
-    save(artifacts.NADS / "a.gradient.npz", **gradient)
+    save_nads("a.gradient", make_nads(np.roll(BASIS, 1, 0), error=0.3))
     equal = np.array([1.0, 1.0, 1.0, 0.995])
     noise = np.array([0.28, 0.53, 0.74, 1.0])
     run = make_run(
@@ -73,8 +71,8 @@ def test_networks_without_a_first_nad_have_no_gallery_and_no_overlap(
 
 
 def test_gradients_are_not_compared_with_published_secants(whole):
-    arrays = make_nads(BASIS, estimand="gradient")
-    run = make_run(whole, "gradient", a=(LENET, Source(networks=64), arrays))
+    found = make_nads(BASIS, estimand="gradient")
+    run = make_run(whole, "gradient", a=(LENET, Source(networks=64), found))
     section = nads.make_section(run)
     point = "at a new standard-normal image for each network"
     assert section.caption == f"scale smoke · gradient, {point}"
@@ -84,18 +82,18 @@ def test_gradients_are_not_compared_with_published_secants(whole):
 
 
 def test_the_finding_names_a_network_without_a_first_direction(whole):
-    arrays = make_nads(BASIS, networks=2, eigenvalues=np.ones(4))
-    run = make_run(whole, a=(LOGREG, Source(networks=2), arrays))
+    found = make_nads(BASIS, networks=2, eigenvalues=np.ones(4))
+    run = make_run(whole, a=(LOGREG, Source(networks=2), found))
     text = "LogReg prefers no direction (2 untrained networks)."
     assert str(nads.make_finding(run)) == text
 
 
 def test_there_is_no_finding_if_no_nads_were_estimated(whole):
-    arrays = make_nads(BASIS, networks=0)
-    run = make_run(whole, a=(LENET, Source(file="mine.npy"), arrays))
+    found = make_nads(BASIS, networks=0)
+    run = make_run(whole, a=(LENET, Source(file="mine.npy"), found))
     assert nads.make_finding(run) is None
 
 
 def test_the_decline_to_an_eigenvalue_of_zero_has_a_limit():
-    arrays = make_nads(BASIS, eigenvalues=np.array([1.0, 1.0, 1.0, -1e-17]))
-    assert nads.format_decline(arrays) == "more than 10⁶"
+    found = make_nads(BASIS, eigenvalues=np.array([1.0, 1.0, 1.0, -1e-17]))
+    assert nads.format_decline(found) == "more than 10⁶"

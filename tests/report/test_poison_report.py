@@ -3,6 +3,7 @@
 import base64
 
 import numpy as np
+from small_run import make_nads
 
 from pipeline.report import published
 from pipeline.report.site import photographs
@@ -21,7 +22,7 @@ def decode(text):
 
 def test_a_photograph_has_its_coefficients_and_their_reverse_order(whole):
     basis = np.linalg.qr(np.random.default_rng(1).normal(size=(1024, 1024)))[0]
-    nads = {"directions": basis, "shape": (1, 32, 32)}
+    nads = make_nads(basis, (1, 32, 32))
     # The five classes have one NAD in common, with either sign in one of three
     # channels.
     made = photographs.make_pictures(whole.experiments["poison"], nads, [1022, 7])

@@ -3,11 +3,12 @@
 import dataclasses
 import shutil
 
+import numpy as np
 import pandas as pd
 import pytest
 import small_run
 from refusals import refused
-from small_run import ABOUT, FREQUENCIES, LENET
+from small_run import ABOUT, FREQUENCIES, LENET, make_nads
 
 from pipeline import experiments
 from pipeline.networks import NETWORKS
@@ -92,7 +93,7 @@ def test_captions_name_the_file_of_nads_where_networks_are_trained_along_them(wh
     text = both.describe_sizes("za")
     assert text.endswith("NADs of ResNet-18, width ×0.125 and LeNet from mine.npy")
     for estimand, pictures in (("secant", None), ("file", "z")):
-        nads = {"z": {"estimand": estimand}}
+        nads = {"z": make_nads(np.eye(4), estimand=estimand)}
         curve = next(nad_sweep.make_explorer(record, {}, nads))
         assert curve["name"].endswith(", NADs of mine.npy")
         assert curve.get("nads") == pictures

@@ -33,7 +33,7 @@ def test_a_nad_is_shown_with_its_eigenvalue(browse, whole):
       out.wide = $("nads-spectrum").getAttribute("viewBox").split(" ")[2];
       out.shown = $("nads-spectrum").getBoundingClientRect().width;
     """)
-    nad = whole.nads["a"]["directions"][7]
+    nad = whole.nads["a"].directions[7]
     expected = 127.5 * (1 + nad / np.abs(nad).max())
     assert np.abs(np.array(found["pixels"]) - expected).max() < 127.5 * 2 / 63 + 1
     assert "7 of 0 to 15" in found["read"] and "64 untrained networks" in found["tenth"]
@@ -156,7 +156,7 @@ def test_a_photograph_carries_its_class_as_the_training_images_do(browse, whole)
     assert "on clean images\n51.3 ± 0.1 % (2 seeds)" in lenet
     assert "trained without carriers\n50.9 ± 0.1 % (2 seeds)" in lenet
     clean = load_photograph("china.jpg", 32, 32)
-    nads = whole.nads["a"]["directions"][10:]
+    nads = whole.nads["a"].directions[10:]
     np.testing.assert_allclose(found["clean"], clean.reshape(3, -1), atol=1)
     x = in_unit_range(clean[None])
     drawn = poison(x, torch.tensor([4]), nads, 0.25)[0]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
-from pipeline.report.nads import NADs
+from pipeline.nads import NADs
 from pipeline.report.run import Record
 from pipeline.report.site.data import encode, make_sprite
 from pipeline.training.pictures import carrier_of
@@ -48,8 +48,8 @@ def make_pictures(
         NADs, of pixels in [0, 1] and by channel. If the NADs are a basis, it also has
         the photograph with its coefficients in reverse order, stretched from 0 to 1.
     """
-    directions = nads["directions"]
-    channels, height, width = (int(size) for size in nads["shape"])
+    directions = nads.directions
+    channels, height, width = nads.shape
     classes = record.images["classes"]
     carriers = [carrier_of(number, 3 // channels) for number in range(len(classes))]
     offsets = {offset for offset, *_ in carriers}
