@@ -1,11 +1,12 @@
 """The data sets of an experiment's cells, made from its directions and base noise, in
 data/datasets/ or in memory."""
 
+import dataclasses
 import functools
+import json
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
-import pydantic
 import torch
 
 from pipeline.experiments.experiment import Cell, Experiment
@@ -64,6 +65,13 @@ class Data:
             digests[f"draw-{seed}"] = store.digests(self.base_noise(seed))
         return digests
 
+    def has_settings(self, plan: Plan) -> bool:
+        """Return whether the data on disk were generated with the plan's settings."""
+        if not (artifacts.DATASETS / self.experiment.name / "settings.json").exists():
+            return False
+        document = artifacts.read_dataset(self.experiment.name, "settings.json")
+        return document == json.loads(json.dumps(dataclasses.asdict(plan.settings)))
+
     def has_base_noise(self, plan: Plan, seed: int) -> bool:
         """Return whether a seed's base noise of the planned size is on disk."""
         noise = self.base_noise(seed)
@@ -81,15 +89,13 @@ class Data:
         """
         name = self.experiment.name
         cells = self.experiment.cells(plan)
-        document = artifacts.read_dataset(name, "settings.json")
-        settings = pydantic.TypeAdapter(type(plan.settings)).validate_python(document)
         if (
             cells != artifacts.read_cells(name)
-            or settings != plan.settings
+            or not self.has_settings(plan)
             or not all(self.has_base_noise(plan, seed) for seed in plan.seeds)
         ):
             raise InputError(
-                f"{artifacts.DATASETS / name} is not of the plan; run `python -m "
+                f"{artifacts.DATASETS / name} does not match the plan; run `python -m "
                 f"pipeline.generate {name}`",
                 "stale",
                 path=str(artifacts.DATASETS / name),

@@ -156,8 +156,7 @@ def _accuracy(outputs: torch.Tensor, y: torch.Tensor) -> float:
     """
     if not torch.isfinite(outputs).all():
         raise InputError(
-            "the trained network's outputs on the test set are not finite; take a "
-            "smaller lr or clip",
+            "outputs on the test set are not finite; take a smaller lr",
             "not-finite",
         )
     return round(float((outputs.argmax(1) == y).float().mean()), 6)

@@ -20,8 +20,8 @@ from pipeline.training.shapes import INPUT
 STEPS = Path(__file__).with_name("steps.csv")
 """Milliseconds of training steps, measured on one `GPU` with torch 2.11."""
 
-GPU = "H200"
-"""Part of the name of the GPU of steps.csv."""
+GPU = "NVIDIA H200"
+"""The name of the GPU of steps.csv."""
 
 
 def forecast(
@@ -55,7 +55,7 @@ def forecast(
         if left:
             rate = measured.get(jobs.rate_key(experiment, member, device, engine))
             if rate is None:
-                known = member.input == INPUT and GPU in workers.device_name(device)
+                known = workers.device_name(device) == GPU
                 rate = read_rate(member, engine) if known else math.nan
             seconds += left * samples * member.training.epochs * rate
     # On a GPU, a rate is that of one network's share.
@@ -74,9 +74,9 @@ def read_rate(member: Member, engine: str) -> float:
         engine: 'eager' or 'recorded'.
 
     Returns:
-        The seconds; NaN for networks that the table lacks.
+        The seconds; NaN for networks, inputs and batches that the table lacks.
     """
-    if member.training.batch_size != BATCH:
+    if member.training.batch_size != BATCH or member.input != INPUT:
         return math.nan
     names = {place: name for name, place in networks.NETWORKS.items()}
     arguments = dict(member.specification)
@@ -93,7 +93,9 @@ def _count_cached(
     """The number of networks in the store, by architecture."""
     finished = store.Store(store.default_folder())
     data = Data(experiment)
-    made = [seed for seed in plan.seeds if data.has_base_noise(plan, seed)]
+    made = []
+    if data.has_settings(plan):
+        made = [seed for seed in plan.seeds if data.has_base_noise(plan, seed)]
     # The key of a network is known only once its data are on disk.
     at_hand = []
     for cell in experiment.cells(plan):

@@ -151,8 +151,8 @@ def decisive_files(experiment: type[Experiment], network: str) -> list[Path]:
     """Return the files that decide a cell: training/, experiment and network.
 
     tests/grid/test_decisive.py shows that training and testing a cell reach no other,
-    except files that hand arguments on. What this file adds, the seeds and the epochs
-    that are stored, is fixed by tests.
+    except files that hand arguments on. jobs.py is one of these; tests fix the seeds
+    and the stored epochs that it chooses.
     """
     classes = [
         Path(inspect.getfile(kind)) for kind in experiment.__mro__ if kind is not object

@@ -76,6 +76,8 @@ def _try_custom(specification: Specification, shape: Shape, outputs: int) -> lis
 
 def _find_slow_norms(import_path: str, network: nn.Module, steps: float) -> list[str]:
     """Return a sentence on batch norms that are too slow for a short training."""
+    if math.isinf(steps):  # nothing is trained
+        return []
     # Without a momentum, the statistics are the mean of all steps.
     momenta = [
         1 if norm.momentum is None else norm.momentum

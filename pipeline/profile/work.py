@@ -18,7 +18,7 @@ from pipeline.nads.estimator import NADsPlan
 from pipeline.nads.leading import Leading
 from pipeline.nads.task import Task, make_tasks, run_on_workers
 from pipeline.profile.response import Response
-from pipeline.project.errors import InputError, check_unchanged
+from pipeline.project.errors import InputError, check_unchanged, prefix_errors
 from pipeline.project.progress import progress
 from pipeline.training.loop import Diverged
 
@@ -103,6 +103,7 @@ def train(plan: Plan, nads: Mapping[str, NADs], device: torch.device) -> pd.Data
     evaluated = []
     for job in jobs:
         network = (job.cell, job.specification, str(store.path(job.key)))
-        rows, _ = evaluation.evaluate_one(device, data, network)
+        with prefix_errors(f"{job.cell['architecture']}: "):
+            rows, _ = evaluation.evaluate_one(device, data, network)
         evaluated.append(rows)
     return evaluation.make_tables(cells, evaluated, trained, experiment)["results"]

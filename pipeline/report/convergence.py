@@ -144,7 +144,8 @@ def make_finding(run: Report) -> Finding:
         rho = correlation.partition(" (")[0]
         text += f"; steps and accuracy: {rho}"
         known = speed["fitted"].dropna()
-        basis += f"; accuracies fitted along {int(known.sum())} of {len(known)}"
+        basis += f"; networks of fourier fitted along {int(known.sum())} of "
+        basis += f"{len(known)} frequencies"
     return Finding(name, text, basis)
 
 

@@ -9,7 +9,7 @@ from pipeline.networks.libraries import LIBRARIES
 from pipeline.networks.registry import LABELS
 from pipeline.training.shapes import INPUT, SIDE, as_text
 
-COUNTED_WIDTH = {NETWORKS[name] for name in ("vit", "mixer", "convmixer", "convnext")}
+COUNTED_WIDTH = {NETWORKS[name] for name in ("vit", "mixer", "convmixer")}
 """Networks whose `width` is a number of channels, not a multiple of the paper's."""
 
 WORDED = ("side", "downsampling", "hidden", "width", "skip", "growth")

@@ -130,8 +130,8 @@ def read_folder(folder: Path, name: str | None = None) -> Run:
         missing = set(experiments.find(experiment).coordinates) - set(rows)
         if missing:
             notice(
-                f"{experiment} is not compared: the tables in {reports} lack the "
-                f"column {', '.join(sorted(missing))}, so older code has made them"
+                f"{experiment} of {name or folder} is not compared: its tables lack "
+                f"the column {', '.join(sorted(missing))}; an older version wrote them"
             )
             continue
         results[experiment] = add_coordinates(rows, experiment, nads)

@@ -85,11 +85,8 @@ def make_summary() -> str:
     latest = {"index_1": 1000, "index_2": 1000}
     resnet = read_latest_pair()
     published = read_published("linear_pairs", "all", **latest)
-    reversed_ = {
-        network: read_published("flip", "plain", network=network)
-        - read_published("flip", "flipped", network=network)
-        for network in ("lenet", "resnet18")
-    }
+    published_loss = compute_published_flip_loss("lenet")
+    published_deep_loss = compute_published_flip_loss("resnet18")
     rows = [
         [
             "Accuracy falls along a network's NADs.",
@@ -123,8 +120,8 @@ def make_summary() -> str:
         [
             "Images whose NAD coefficients are reversed are harder to learn, because "
             "images and NADs are then misaligned.",
-            f"Same loss (LeNet {loss:.1f} points, published {reversed_['lenet']:.0f}; "
-            f"ResNet-18 {deep_loss:.1f}, published {reversed_['resnet18']:.0f}), but "
+            f"Same loss (LeNet {loss:.1f} points, published {published_loss:.0f}; "
+            f"ResNet-18 {deep_loss:.1f}, published {published_deep_loss:.0f}), but "
             "misalignment is not needed for most of it: random signs, which keep every "
             f"coefficient on its NAD, cost {signs:.1f} and {deep_signs:.1f} points. "
             "Nor is it sufficient: a checkerboard, which misaligns images but leaves "

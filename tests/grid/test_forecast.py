@@ -91,8 +91,9 @@ def test_an_h200_that_has_measured_nothing_has_the_steps_of_the_table(
     member = dataclasses.replace(plan.members["lenet"], input=(3, 32, 32))
     colour = dataclasses.replace(plan, members={"lenet": member})
     assert forecast_of(colour, device=GPU)[2] is None, "the table is of grey inputs"
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA T4")
-    assert forecast_of(plan, device=GPU)[2] is None
+    for name in ("NVIDIA T4", "NVIDIA GH200 480GB", "NVIDIA H200 MIG 1g.18gb"):
+        monkeypatch.setattr(torch.cuda, "get_device_name", lambda name=name: name)
+        assert forecast_of(plan, device=GPU)[2] is None
     note(plan, device=GPU, lenet=0.001)
     assert forecast_of(plan, device=GPU)[2] == 20 * 3000 * 0.001 / 60
 
@@ -127,7 +128,8 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     minutes = (14 * 8 * 3 + 18 * 8 * 5) / 2 / 60
     assert forecast_of(plan) == [40, 8, minutes]
     assert forecast_of(plan, device=GPU)[1] == 0, "a GPU's networks are others"
-    for more in ({"train_samples": 9}, {"test_samples": 501}):
+    noisier = dataclasses.replace(plan.settings, sigma=4.0)
+    for more in ({"train_samples": 9}, {"test_samples": 501}, {"settings": noisier}):
         assert forecast_of(dataclasses.replace(plan, **more))[1] == 0, (
             "data are to be drawn anew"
         )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy
 import torch
 from nads_samples import GRADIENT, SECANT, SMALL, make_sampler
 from torch import nn
@@ -94,9 +95,10 @@ def test_a_key_holds_code_versions_and_the_distribution_of_the_weights(
     before = make_key(NINE, estimation)
     names = {str(file.relative_to(code.PACKAGE)) for file in files}
     assert {"nads/covariance.py", "training/seeds.py", "networks/mlp.py"} < names
-    with monkeypatch.context() as patch:
-        patch.setattr(torch, "__version__", "0")
-        assert make_key(NINE, estimation) != before
+    for library in (torch, np, scipy):
+        with monkeypatch.context() as patch:
+            patch.setattr(library, "__version__", "0")
+            assert make_key(NINE, estimation) != before
     with monkeypatch.context() as patch:
         patch.setattr(networks, "version", lambda *_: "0")
         assert make_key(NINE, estimation) != before

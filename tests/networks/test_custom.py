@@ -1,6 +1,7 @@
 """Custom networks: they run as their authors meant them, or a check refuses them."""
 
 import functools
+import math
 import sys
 
 import numpy as np
@@ -800,7 +801,14 @@ def test_nothing_is_said_of_a_plain_network(write):
 
 @pytest.mark.parametrize(
     ("momentum", "steps", "count"),
-    [(0.01, 100, 1), (0.01, 300, 0), (0.1, 100, 0), (None, 1, 0), (0.0, 300, 1)],
+    [
+        (0.01, 100, 1),
+        (0.01, 300, 0),
+        (0.1, 100, 0),
+        (None, 1, 0),
+        (0.0, 300, 1),
+        (0.0, math.inf, 0),
+    ],
 )
 def test_batch_norms_that_a_short_training_leaves_behind_get_a_notice(
     momentum, steps, count, write

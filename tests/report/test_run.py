@@ -162,7 +162,8 @@ def test_results_of_other_cells_than_the_planned_ones_are_refused(
         (NETWORKS["resnet18"], {"skip": False}, "ResNet-18, no skip connections"),
         (NETWORKS["densenet121"], {"growth": 4}, "DenseNet-121, growth 4"),
         (NETWORKS["densenet121"], {"blocks": [1, 2]}, "DenseNet-121, blocks [1, 2]"),
-        (NETWORKS["convnext"], {"width": 32}, "ConvNeXt, width 32"),
+        (NETWORKS["vit"], {"width": 64}, "ViT, width 64"),
+        (NETWORKS["convnext"], {"scale": 1}, "ConvNeXt, scale 1"),
         ("my.package:tiny", {"filters": 3}, "tiny (filters 3)"),
     ],
 )
