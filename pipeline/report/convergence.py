@@ -144,8 +144,7 @@ def make_finding(run: Report) -> Finding:
         rho = correlation.partition(" (")[0]
         text += f"; steps and accuracy: {rho}"
         known = speed["fitted"].dropna()
-        basis += f"; networks of fourier fitted along {int(known.sum())} of "
-        basis += f"{len(known)} frequencies"
+        basis += f"; accuracies: {int(known.sum())} of {len(known)} fitted"
     return Finding(name, text, basis)
 
 
