@@ -167,20 +167,26 @@ LABELS = {
 def make_maps() -> str:
     """Make the table of the accuracy that maps of the images cost."""
     alignment = read_run("alignment/lenet_maps").groupby("images")["alignment"].mean()
-    rows = [["(none)", "everything", f"{alignment['plain']:.2g}", "–"]]
+    run = "flip/resnet18_quarter_locality"
+    tried = set(read_run(run)["images"])
+    rows = [["(none)", "everything", f"{alignment['plain']:.2g}", "–", "–"]]
     for name, (words, kept) in MAPS.items():
-        loss = compute_flip_loss("flip/lenet_locality", name)
-        rows.append([words, kept, f"{alignment[name]:.2g}", format_spread(loss)])
+        loss = format_spread(compute_flip_loss("flip/lenet_locality", name))
+        deep_loss = "–"
+        if name in tried:
+            deep_loss = format_spread(compute_flip_loss(run, name))
+        rows.append([words, kept, f"{alignment[name]:.2g}", loss, deep_loss])
     checkered = read_run("checkerboard/photographs", network="lenet")
     rho = checkered.groupby("images")["alignment"].mean()["checkered"]
     loss = compute_checkerboard_loss("lenet")
     words = "multiplied by a checkerboard of +1 and −1", "each value's pixel and size"
-    rows.insert(1, [*words, f"{rho:.2g}", format_spread(loss)])
+    rows.insert(1, [*words, f"{rho:.2g}", format_spread(loss), "–"])
     columns = [
         "map of the images, in training and test alike",
         "what it keeps",
-        "alignment ρ",
-        "loss in points",
+        "alignment ρ with LeNet's NADs",
+        "loss of LeNet, points",
+        "loss of ResNet-18, points",
     ]
     return format_table(columns, rows)
 
