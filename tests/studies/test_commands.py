@@ -29,7 +29,7 @@ SMALL = {
     "carriers": {"TRAIN_SAMPLES": 40, "EPOCHS": 1},
     "scaled": {"TRAIN_SAMPLES": 40, "EPOCHS": 1},
     "transposed": {"SEEDS": 2},
-    "fitted_rivals": {"SAMPLES": 40, "EPOCHS": 1},
+    "fitted_rivals": {"RECIPES": {"lenet": (40, 1)}},
     "anatomy": {"KERNEL_SAMPLES": 40, "RESPONSE_NETWORKS": 2},
     "layer_scale": {"RESPONSE_NETWORKS": 2},
 }
