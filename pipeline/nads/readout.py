@@ -34,7 +34,8 @@ def calls_of(
     calls = []
 
     def record(module, arguments, result):
-        calls.append((arguments[0], result))
+        # A copy, which what follows cannot change in place.
+        calls.append((arguments[0], result.clone()))
 
     with layer.register_forward_hook(record):
         output = network(images)

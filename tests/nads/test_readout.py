@@ -92,6 +92,8 @@ class Around(nn.Module):
         Around(lambda y, x: y + x.mean(1, keepdim=True)),
         Around(lambda y, x: y.clamp(-0.1, 0.1)),
         Around(lambda y, x: y.relu()),
+        Around(lambda y, x: y.relu_()),
+        Around(lambda y, x: y.add_(x.mean(1, keepdim=True))),
     ],
 )
 def test_an_output_that_is_not_the_last_linear_layers_is_refused(network):
