@@ -55,14 +55,14 @@ def train(
     member = plan.members[cell["architecture"]]
     coordinates = (cell[coordinate] for coordinate in experiment.coordinates)
     identity = cell["seed"], name or experiment.name, cell["architecture"], *coordinates
-    weights, order = (seeds.derive(*identity, part) for part in ("weights", "order"))
     specification = specification or member.specification
-    network = networks.build(specification, x.shape[1], outputs, weights)
+    seed = seeds.for_weights(*identity)
+    network = networks.build(specification, x.shape[1], outputs, seed)
     how = dataclasses.replace(member.training, **changes)
     x = loop.channels_last(x, "cpu")
     started = time.perf_counter()
     after_epoch = functools.partial(callback, network) if callback else None
-    outcome = loop.train(network, x, y, how, order, after_epoch)
+    outcome = loop.train(network, x, y, how, seeds.for_order(*identity), after_epoch)
     return network, outcome, time.perf_counter() - started
 
 
@@ -109,10 +109,10 @@ def learn_images(
         The course of the training, and the test accuracy.
     """
     noise = experiment.draw_base_noise(plan, cell["seed"], images)
-    x = change(experiment.pictures("train", noise))
+    x = change(experiment.normalised_pictures("train", noise))
     y = experiment.classes("train", noise)
     network, outcome, _ = train(experiment, plan, cell, x, y, len(images["classes"]))
-    x = change(experiment.pictures("test", noise))
+    x = change(experiment.normalised_pictures("test", noise))
     y = experiment.classes("test", noise)
     return outcome, loop.accuracy(network, loop.channels_last(x, "cpu"), y)
 

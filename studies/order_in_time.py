@@ -31,7 +31,6 @@ from pipeline.experiments.experiment import Cell
 from pipeline.experiments.flip import Maps
 from pipeline.experiments.plan import Plan
 from pipeline.experiments.poison import FirstIndices
-from pipeline.grid.jobs import snapshot_epochs
 from pipeline.project import artifacts
 from pipeline.project.errors import one_sentence
 from pipeline.report import style
@@ -92,9 +91,9 @@ def make_test_sets(
     for test_set, x, y in experiment.test_sets(cell, noise, [nads]):
         yield "carriers" if test_set == "poisoned" else "clean", x, y, 1.0
     if name == "flip":
-        images = experiment.pictures("test", noise)
+        images = experiment.normalised_pictures("test", noise)
         labels = experiment.classes("test", noise)
-        components = maps.principal_components(experiment.pictures("train", noise))
+        components = maps.principal_components(experiment.normalised_pictures("train", noise))
         for kind, directions in (("NADs", nads), ("components", components)):
             for count in FIRST:
                 x = project(images, directions[:count])
@@ -118,7 +117,7 @@ def train_network(plans: dict[str, Plan], job: tuple[str, Cell]) -> list[dict]:
     rows = []
 
     def measure(network: nn.Module, epoch: int) -> None:
-        if epoch not in snapshot_epochs(epochs):
+        if epoch not in loop.snapshot_epochs(epochs):
             return
         for test_set, inputs, labels, energy in tests:
             row = {"epoch": epoch, "test_set": test_set, "energy": energy}

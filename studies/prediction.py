@@ -158,11 +158,11 @@ def train_network(_: object, job: tuple[dict, int, int, int]) -> dict:
     }
     test = loop.channels_last(x_test, "cpu"), torch.as_tensor(y_test).long()
     identity = ("prediction", row["network"], count, seed)
-    network = networks.build(specification, 1, 10, seeds.derive(*identity, "weights"))
+    network = networks.build(specification, 1, 10, seeds.for_weights(*identity))
     course = Training(epochs, **SGD)
     x = loop.channels_last(torch.as_tensor(x), "cpu")
     y = torch.as_tensor(y).long()
-    outcome = loop.train(network, x, y, course, seeds.derive(*identity, "order"))
+    outcome = loop.train(network, x, y, course, seeds.for_order(*identity))
     row |= {
         "accuracy": loop.accuracy(network, *test),
         "train_accuracy": outcome.accuracy,

@@ -13,7 +13,7 @@ from pydantic import PositiveInt
 from pipeline.experiments.experiment import Experiment
 from pipeline.images.settings import ImageSettings
 from pipeline.nads.estimator import Estimator
-from pipeline.training.loop import Training
+from pipeline.training.loop import Precision, Training
 from pipeline.training.shapes import INPUT, Shape
 
 Block = dict[str, typing.Any]
@@ -35,7 +35,7 @@ class Document(Strict):
     architectures: dict[str, Block]
     device: typing.Literal["auto", "cpu", "cuda", "mps", "xpu"]
     engine: typing.Literal["eager", "recorded"]
-    precision: typing.Literal["float32", "bfloat16"]
+    precision: Precision
     scale: str
 
 

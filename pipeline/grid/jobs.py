@@ -19,9 +19,8 @@ from pipeline.grid.data import Data
 from pipeline.machine import code, store
 from pipeline.machine.lanes import align_gradients
 from pipeline.project.errors import check_unchanged
-from pipeline.training import loop
+from pipeline.training import loop, seeds
 from pipeline.training.loop import Labelled, Outcome, Recorder, Training
-from pipeline.training.seeds import derive
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,11 +96,11 @@ def of_cells(
             "cell": cell,
             "specification": member.specification,
             "training": dataclasses.asdict(member.training),
-            "identity": identity,
+            "experiment": plan.experiment,
             "code": code_of(type(experiment), network, tuple(member.own)),
             "own": member.own,
             "device": hardware,
-            "draw": _digests_of_noise(data, cell),
+            "base_noise": _digests_of_noise(data, cell),
             "directions": [
                 data.digests["directions"][name]
                 for name in experiment.direction_names(cell)
@@ -151,8 +150,7 @@ def decisive_files(experiment: type[Experiment], network: str) -> list[Path]:
     """Return the files that decide a cell: training/, experiment and network.
 
     tests/grid/test_decisive.py shows that training and testing a cell reach no other,
-    except files that hand arguments on. jobs.py is one of these; tests fix the seeds
-    and the stored epochs that it chooses.
+    except files that hand arguments on, as this one does.
     """
     classes = [
         Path(inspect.getfile(kind)) for kind in experiment.__mro__ if kind is not object
@@ -212,7 +210,7 @@ class CellTraining:
         self.data = data
         self.job = job
         self.snapshots: dict[str, torch.Tensor] = {}
-        seed = derive(*job.identity, "weights")
+        seed = seeds.for_weights(*job.identity)
         self.network = _build(data, job.cell, job.specification, seed)
         if record is not None:
             align_gradients(self.network)
@@ -222,7 +220,7 @@ class CellTraining:
             loop.channels_last(x, job.device),
             y.to(job.device),
             job.training,
-            derive(*job.identity, "order"),
+            seeds.for_order(*job.identity),
             self._take_snapshot if data.experiment.needs_courses else None,
             record,
         )
@@ -243,7 +241,7 @@ class CellTraining:
 
     def _take_snapshot(self, epochs: int) -> None:
         """Keep the network's weights after some epochs."""
-        if epochs in snapshot_epochs(self.job.training.epochs):
+        if epochs in loop.snapshot_epochs(self.job.training.epochs):
             for name, value in _to_cpu(self.network.state_dict()).items():
                 self.snapshots[f"{epochs}/{name}"] = value
 
@@ -317,11 +315,6 @@ def _to_cpu(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
             value = value.float()
         copies[name] = value.cpu().clone(memory_format=torch.contiguous_format)
     return copies
-
-
-def snapshot_epochs(epochs: int) -> set[int]:
-    """The numbers of epochs after which weights are kept: 0, 1, 2, 4, … and all."""
-    return {0, epochs, *(2**power for power in range(epochs.bit_length()))}
 
 
 def by_epoch(tensors: dict[str, torch.Tensor]) -> dict[int, dict[str, torch.Tensor]]:

@@ -1,4 +1,5 @@
-"""Digests of source files by their syntax trees without docstrings and comments."""
+"""Digests of source files by their syntax trees without docstrings, comments, and
+annotations of functions."""
 
 import ast
 import functools
@@ -9,14 +10,24 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 
 
-class _WithoutDocstrings(ast.NodeTransformer):
+class _Decisive(ast.NodeTransformer):
+    """Removes what decides no result."""
+
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         return None if isinstance(node.value, ast.Constant) else node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
 
 
 @functools.cache
 def _of_file(path: Path) -> str:
-    tree = _WithoutDocstrings().visit(ast.parse(path.read_bytes()))
+    tree = _Decisive().visit(ast.parse(path.read_bytes()))
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 
 

@@ -16,7 +16,8 @@ BATCH = 128
 """Samples of a step, in both papers, and of a batch of test data."""
 
 CLIP = 0.5
-"""Norm to which the gradient of each step is clipped, in both papers."""
+"""Norm to which the gradient of each step is clipped, as in the code of the papers'
+group."""
 
 PEAK = 2 / 5
 """The fraction of training after which the triangular schedule peaks (the group's
@@ -31,9 +32,9 @@ WINDOW = 10
 WARM_UP = 3
 """Steps of each batch size before one is recorded, as PyTorch advises."""
 
-DROPOUTS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
-DROPOUTS += (nn.AlphaDropout, nn.FeatureAlphaDropout)
-"""The layers that leave out a part of a network in train mode."""
+Schedule = typing.Literal["triangular", "linear", "cosine"]
+Precision = typing.Literal["float32", "bfloat16"]
+Optimiser = typing.Literal["sgd", "adamw"]
 
 Labelled = tuple[torch.Tensor, torch.Tensor]
 """Inputs (N, C, H, W) and class numbers (N,)."""
@@ -64,10 +65,10 @@ class Training:
     lr: float
     momentum: float
     weight_decay: float
-    schedule: typing.Literal["triangular", "linear", "cosine"] = "triangular"
-    precision: str = "float32"
+    schedule: Schedule = "triangular"
+    precision: Precision = "float32"
     clip: float = CLIP
-    optimiser: typing.Literal["sgd", "adamw"] = "sgd"
+    optimiser: Optimiser = "sgd"
     batch_size: int = BATCH
 
     def __post_init__(self) -> None:
@@ -80,6 +81,18 @@ class Training:
             raise ValueError(
                 f"weight_decay must not be negative, not {self.weight_decay}"
             )
+        choices = {
+            "schedule": Schedule,
+            "precision": Precision,
+            "optimiser": Optimiser,
+        }
+        for name, choice in choices.items():
+            known = typing.get_args(choice)
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(known)}, "
+                    f"not {getattr(self, name)!r}"
+                )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,8 +102,8 @@ class Outcome:
     Attributes:
         losses: Mean loss over the samples of each epoch, in train mode.
         accuracy: Fraction of the last epoch's samples that were classified correctly,
-            in train mode. For a network with dropout, its accuracy afterwards in eval
-            mode.
+            in train mode. For a network that draws random numbers in train mode, as
+            dropout does, its accuracy afterwards in eval mode.
         steps: Number of steps until the training set was learned (see `LEARNED`), or
             None if it never was.
     """
@@ -139,15 +152,24 @@ def make_optimiser(
     Returns:
         The optimiser. Without `lr`, the learning rate is set in its parameter group.
     """
-    options = {"lr": training.lr, "weight_decay": training.weight_decay}
-    if lr is None:
-        options["foreach"] = True
-    else:
-        options["lr"] = lr
-        options["fused"] = True  # the only kernels that read a rate on the device
+    is_recorded = lr is not None
     if training.optimiser == "sgd":
-        return torch.optim.SGD(parameters, momentum=training.momentum, **options)
-    return torch.optim.AdamW(parameters, capturable=lr is not None, **options)
+        return torch.optim.SGD(
+            parameters,
+            lr=lr if is_recorded else training.lr,
+            momentum=training.momentum,
+            weight_decay=training.weight_decay,
+            foreach=not is_recorded,
+            fused=is_recorded,  # the only kernels that read a rate on the device
+        )
+    return torch.optim.AdamW(
+        parameters,
+        lr=lr if is_recorded else training.lr,
+        weight_decay=training.weight_decay,
+        foreach=not is_recorded,
+        fused=is_recorded,
+        capturable=is_recorded,
+    )
 
 
 def channels_last(x: torch.Tensor, device: torch.device | str) -> torch.Tensor:
@@ -202,6 +224,11 @@ def summarise(
         raise Diverged(f"the training loss became {means[-1]}; a smaller lr helps")
     steps = steps_until_learned(losses.flatten().double().numpy())
     return Outcome(means, float(correct) / samples, steps)
+
+
+def snapshot_epochs(epochs: int) -> set[int]:
+    """The numbers of epochs after which weights are kept: 0, 1, 2, 4, … and all."""
+    return {0, epochs, *(2**power for power in range(epochs.bit_length()))}
 
 
 def initialise(make: Callable[[], nn.Module], seed: int) -> nn.Module:
@@ -273,7 +300,8 @@ class Trainer:
         self.replays: dict[int, Callable[[], None]] = {}
         self.unrecorded: Counter[int] = Counter()
         self.epoch_rows: tuple[torch.Tensor, ...] = ()
-        self.random_state: torch.Tensor | None = None
+        self.is_random = False
+        """Whether a step draws random numbers, as dropout does."""
         self.shareable = False
         """Whether the device can train other networks at the same time: steps are
         recorded, and draw no random numbers, the order of which would change."""
@@ -289,13 +317,18 @@ class Trainer:
         if self.step == 0:
             torch.manual_seed(self.seed)
             self._call_back(0)
-            self.random_state = self._random_state()
         if batch == 0:
             self.correct.zero_()
-            shuffled = torch.randperm(len(self.x), generator=self.order)
-            self.epoch_rows = shuffled.to(self.x.device).split(self.training.batch_size)
+            permutation = torch.randperm(len(self.x), generator=self.order)
+            rows = permutation.to(self.x.device)
+            self.epoch_rows = rows.split(self.training.batch_size)
         self._set_rate(self.rates[self.step])
-        self._run(self.epoch_rows[batch])
+        if self.step == 0:
+            before = random_state(self.x.device)
+            self._run(self.epoch_rows[batch])
+            self.is_random = not torch.equal(before, random_state(self.x.device))
+        else:
+            self._run(self.epoch_rows[batch])
         self.losses[epoch, batch] = self.loss
         self.step += 1
         if batch == self.batches - 1:
@@ -304,12 +337,6 @@ class Trainer:
     def _call_back(self, epochs: int) -> None:
         if self.callback is not None:
             self.callback(epochs)
-
-    def _random_state(self) -> torch.Tensor | None:
-        """Return the state of the device's random numbers, if steps are recorded."""
-        if self.record is None:
-            return None
-        return torch.get_device_module(self.x.device).get_rng_state()
 
     def _set_rate(self, rate: float) -> None:
         if self.lr is None:
@@ -342,7 +369,7 @@ class Trainer:
                 return None
             self.rows[size] = rows
             self.replays[size] = replay
-            self.shareable = torch.equal(self.random_state, self._random_state())
+            self.shareable = not self.is_random
         return self.replays[size]
 
     def _update(self, rows: torch.Tensor) -> None:
@@ -367,10 +394,10 @@ class Trainer:
         result = summarise(
             self.losses, self.correct, len(self.x), self.training.batch_size
         )
-        if any(isinstance(module, DROPOUTS) for module in self.network.modules()):
+        if self.is_random:
             # Answers given while a part was left out are not what it has learned.
-            learned = accuracy(self.network, self.x, self.y)
-            result = dataclasses.replace(result, accuracy=learned)
+            eval_accuracy = accuracy(self.network, self.x, self.y)
+            result = dataclasses.replace(result, accuracy=eval_accuracy)
         return result
 
 
@@ -405,6 +432,14 @@ def train(
         while not trainer.finished:
             trainer.advance()
     return trainer.outcome()
+
+
+def random_state(device: torch.device) -> torch.Tensor:
+    """Return the state of the random numbers of the CPU and of a device."""
+    state = torch.get_rng_state()
+    if device.type == "cpu":
+        return state
+    return torch.cat([state, torch.get_device_module(device).get_rng_state()])
 
 
 def own_random_numbers(device: torch.device) -> AbstractContextManager[None]:

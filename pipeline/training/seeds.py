@@ -23,6 +23,17 @@ def derive(*parts: str | int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
+def for_weights(*identity: str | int) -> int:
+    """Return the seed of the untrained weights of the network with this identity."""
+    return derive(*identity, "weights")
+
+
+def for_order(*identity: str | int) -> int:
+    """Return the seed of the order of the samples, and of dropout, in the training of
+    the network with this identity."""
+    return derive(*identity, "order")
+
+
 def stream(*parts: str | int) -> np.random.Generator:
     """The NumPy generator (Philox) of `derive(*parts)`."""
     return np.random.Generator(np.random.Philox(derive(*parts)))

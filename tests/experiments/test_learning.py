@@ -7,7 +7,7 @@ from small_grids import SQUARE, data_of, nads_of, orthonormal, plan_of, separabl
 
 from pipeline import experiments
 from pipeline.grid import jobs
-from pipeline.training import loop
+from pipeline.training import loop, seeds
 
 EXPERIMENT = experiments.find("learning")
 SETTINGS = {"eps": 2.0, "sigma": {"logreg": 0.5, "lenet": 0.5}}
@@ -60,7 +60,7 @@ def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     # The same training again, with the weights after each of its epochs.
     network = jobs.restore(data, job.cell, job.specification, course[0], cpu)
     x, y = data.dataset(job.cell, "train")
-    order = jobs.derive(*job.identity, "order")
+    order = seeds.for_order(*job.identity)
     expected = {}
 
     def note(epochs):
@@ -70,5 +70,5 @@ def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     for epochs, weights in course.items():
         assert torch.equal(weights["1.weight"], expected[epochs])
     assert not torch.equal(expected[2], expected[3])
-    assert jobs.snapshot_epochs(20) == {0, 1, 2, 4, 8, 16, 20}
-    assert jobs.snapshot_epochs(1) == {0, 1}
+    assert loop.snapshot_epochs(20) == {0, 1, 2, 4, 8, 16, 20}
+    assert loop.snapshot_epochs(1) == {0, 1}

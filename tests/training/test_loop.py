@@ -6,6 +6,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from pipeline import networks
@@ -126,6 +127,27 @@ def test_the_seed_decides_dropout_and_the_callers_random_numbers_are_restored():
     )
 
 
+class WithoutDropoutLayer(nn.Module):
+    """A network that leaves out most of its inputs in train mode."""
+
+    def __init__(self):
+        super().__init__()
+        self.last = nn.Linear(2048, 2)
+
+    def forward(self, x):
+        return self.last(F.dropout(x.flatten(1), 0.9, self.training))
+
+
+def test_the_training_accuracy_of_any_random_network_is_that_in_eval_mode():
+    x, y = data(40)
+    network = loop.initialise(WithoutDropoutLayer, 0)
+    trainer = loop.Trainer(network, x, y, ONE_EPOCH, 1)
+    while not trainer.finished:
+        trainer.advance()
+    accuracy = loop.accuracy(network, x, y)
+    assert trainer.outcome().accuracy == accuracy != trainer.correct / 40
+
+
 def test_same_seed_same_bits():
     x, y = data(96)
     states = []
@@ -140,6 +162,14 @@ def test_same_seed_same_bits():
         )
     assert torch.equal(states[0], states[1]) and torch.isfinite(states[0]).all()
     assert not torch.equal(states[0], states[2])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"schedule": "step"}, {"precision": "bf16"}, {"optimiser": "adam"}]
+)
+def test_an_unknown_schedule_precision_or_optimiser_is_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong.values()))):
+        dataclasses.replace(HOW, **wrong)
 
 
 @pytest.mark.parametrize(
