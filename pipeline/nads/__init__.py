@@ -7,9 +7,9 @@ decreasing eigenvalue are the NADs. The files compute them in this order: `deriv
 `estimation`. The names below are for your own programs; `help` describes each.
 """
 
+from pipeline.nads.call import estimate
 from pipeline.nads.controversial import controversial
 from pipeline.nads.directions import NADs, from_file, imported, overlap
-from pipeline.nads.estimation import estimate
 from pipeline.nads.named import load
 
 __all__ = [

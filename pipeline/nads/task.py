@@ -18,9 +18,18 @@ from pipeline.nads.estimator import Estimator, NADsPlan, Request
 from pipeline.nads.jacobian import Sampler
 from pipeline.project.errors import check_unchanged, prefix_errors
 
-NOT_IN_KEY = ("__init__", "controversial", "directions", "gallery", "named", "task")
+NOT_IN_KEY = (
+    "__init__",
+    "arguments",
+    "call",
+    "controversial",
+    "directions",
+    "gallery",
+    "named",
+    "task",
+)
 """Files of this folder that determine no NAD: they name, draw, compare, read and write
-what the other files compute."""
+what the other files compute, or serve your own programs."""
 
 
 def _sample(sampler: Sampler, _: object, number: int) -> np.ndarray:

@@ -162,6 +162,11 @@ def test_the_library_call_averages_over_symmetries(symmetry, capsys):
     assert nads.symmetry == ("square" if symmetry == "measured" else symmetry)
 
 
+def test_no_symmetry_is_measured_for_the_first_directions_only():
+    with refused("conflict"):
+        estimate_tiny(networks=4, symmetry="measured", first=3)
+
+
 def test_two_channels_have_twice_as_many_directions_as_vectors():
     """Two networks give 14 vectors, one for each input of their last layers; by
     channel, 28 shorter ones, each in two colours."""
