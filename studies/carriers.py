@@ -38,9 +38,9 @@ import numpy as np
 import torch
 
 from pipeline import config, experiments
-from pipeline.experiments.experiment import Cell
+from pipeline.experiments.experiment import NO_NAD, Cell
 from pipeline.experiments.plan import Plan
-from pipeline.experiments.poison import CLEAN, FirstIndices, count_nads
+from pipeline.experiments.poison import FirstIndices, count_carrier_nads
 from pipeline.nads import load
 from pipeline.project import artifacts
 from pipeline.project.errors import one_sentence
@@ -127,7 +127,9 @@ def train_network(plan: Plan, job: tuple[str, Cell]) -> dict[str, Any]:
     classes = len(images["classes"])
     noise = experiment.draw_base_noise(plan, cell["seed"], images)
     name, first, size = cell["architecture"], cell["index"], cell["size"]
-    nads = load(NADS[name]).directions[first : first + count_nads(classes, INPUT)]
+    nads = load(NADS[name]).directions[
+        first : first + count_carrier_nads(classes, INPUT)
+    ]
     x = pictures.in_unit_range(noise["train_pictures"])
     y = experiment.classes("train", noise)
     start = erase(x, nads) if kind == "erased" else x
@@ -159,7 +161,7 @@ def main() -> None:
     asked = parser.parse_args()
     plan = make_plan(asked.network, asked.indices, asked.seeds)
     jobs = {}
-    cells = [c for c in experiments.find("poison").cells(plan) if c["index"] != CLEAN]
+    cells = [c for c in experiments.find("poison").cells(plan) if c["index"] != NO_NAD]
     for kind, size, cell in itertools.product(asked.kinds, asked.sizes, cells):
         key = asked.network, kind, size, cell["index"], cell["seed"]
         jobs[key] = kind, cell | {"size": size}

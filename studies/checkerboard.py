@@ -84,7 +84,7 @@ def train_network(plan: Plan, job: tuple[str, Cell]) -> dict[str, Any]:
     change = IMAGES[name]
     outcome, accuracy = in_memory.learn_images(experiment, plan, cell, images, change)
     noise = experiment.draw_base_noise(plan, cell["seed"], images)
-    x = experiment.pictures("test", noise)
+    x = experiment.normalised_pictures("test", noise)
     nads = load(NADS[cell["architecture"]])
     training = plan.members[cell["architecture"]].training
     return {

@@ -131,7 +131,7 @@ def train_network(plan: Plan, job: tuple[str, str, Cell]) -> dict[str, Any]:
     experiment = experiments.find("flip")
     images = artifacts.read_images()
     noise = experiment.draw_base_noise(plan, cell["seed"], images)
-    x = experiment.pictures("train", noise)
+    x = experiment.normalised_pictures("train", noise)
     rng = seeds.stream(cell["seed"], "scaled")
     matrix = make_matrix(x, load("lenet"), target, scale, rng)
     outcome, accuracy = in_memory.learn_images(

@@ -55,6 +55,13 @@ def plans(document: Block) -> dict[str, Plans]:
     questions = {name: experiments.find(name) for name in experiments.names()}
     top = mistakes.typed(document_model(questions), document, ())
     mistakes.end()
+    if top.estimator.estimand == "output":
+        mistakes.add(
+            ("estimator", "estimand"),
+            " is output, which only the Python function `estimate` can use; set secant "
+            "or gradient",
+            "conflict",
+        )
     specifications = {}
     inputs = {}
     for name, arguments in top.architectures.items():
@@ -296,7 +303,7 @@ class _Scale:
             return None
         source = self.sources.get(name)
         try:
-            count = grid.nads(shape)
+            count = grid.count_nads(shape)
             if experiment.needs_nads and source is not None:
                 source.check(count - 1, shape)
         except ValueError as error:

@@ -32,6 +32,10 @@ and directions: labels, standard-normal numbers, pictures."""
 Directions = list[np.ndarray]
 """The vectors or bases that `Experiment.direction_names` names for a cell."""
 
+NO_NAD = -1
+"""The index of cells that are trained on images without a NAD. pandas would drop groups
+whose index is missing."""
+
 SHAPE = ("channels", "height", "width")
 """The columns of cells.csv that hold this shape."""
 
@@ -65,7 +69,8 @@ class Experiment:
         at_top_level: Whether params.yaml has the settings beside the experiments'
             blocks instead of in the block of this experiment.
         Settings: Dataclass of the experiment's own values in params.yaml.
-        Grid: Dataclass of one architecture's part of the grid, with a method `nads`.
+        Grid: Dataclass of one architecture's part of the grid, with a method
+            `count_nads`.
     """
 
     coordinates: tuple[str, ...] = ("index",)
@@ -276,10 +281,12 @@ class SeparableExperiment(Experiment):
             arrays[f"{split}_labels"] = separable.labels(rng, count)
             for shape in plan.inputs:
                 name = separable.noise_name(split, shape)
-                own = rng if shape == INPUT else stream(seed, self.name, name)
+                noise_rng = rng if shape == INPUT else stream(seed, self.name, name)
                 channels = []
                 for _ in range(self.channels):
-                    channels.append(separable.normal(own, count, dimension(shape)))
+                    channels.append(
+                        separable.normal(noise_rng, count, dimension(shape))
+                    )
                 arrays[name] = np.stack(channels, 1)
         if any(getattr(plan.settings, rate) for rate in self.label_noise):
             rng = stream(seed, self.name, "label noise")
@@ -359,7 +366,7 @@ class PictureExperiment(Experiment):
         """
         return None
 
-    def pictures(self, split: str, base_noise: BaseNoise) -> torch.Tensor:
+    def normalised_pictures(self, split: str, base_noise: BaseNoise) -> torch.Tensor:
         """Return a split's normalised pictures (N, 3, H, W).
 
         Args:
@@ -369,7 +376,7 @@ class PictureExperiment(Experiment):
         x = pictures.in_unit_range(base_noise[f"{split}_pictures"])
         return pictures.normalise(x, base_noise)
 
-    def linear(
+    def make_linear_channel(
         self, cell: Cell, split: str, base_noise: BaseNoise, v: np.ndarray
     ) -> torch.Tensor:
         """Return D(v) beside the pictures, (N, 1, H, W).

@@ -23,9 +23,18 @@ class Maps:
     def __post_init__(self) -> None:
         for name in self.maps:
             maps.check(name)
+        if not self.maps or len(set(self.maps)) < len(self.maps):
+            raise ValueError("maps must name at least one map, and each only once")
 
-    def nads(self, shape: Shape) -> int:
-        """Return the number of NADs of the basis, which is always complete."""
+    def count_nads(self, shape: Shape) -> int:
+        """Return the number of NADs of the basis, which is always complete.
+
+        Raises:
+            ValueError: A map needs NADs of one channel, and these are of three.
+        """
+        for name in self.maps:
+            if maps.needs_components(name) and shape[0] != 1:
+                raise ValueError(f"the map {name} is only for NADs of one channel")
         return dimension(shape)
 
 
@@ -49,9 +58,14 @@ class Flip(BasisExperiment):
         for member in plan.members.values():
             names.update(member.grid.maps)
         if any(maps.needs_components(name) for name in names):
-            x = self.pictures("train", arrays)
+            x = self.normalised_pictures("train", arrays)
             arrays["components"] = maps.principal_components(x)
         return arrays
+
+    def direction_names(self, cell):
+        """Return the name of the cell's architecture, unless images stay as they
+        are."""
+        return [] if cell["images"] == "plain" else super().direction_names(cell)
 
     def depends_on(self, cell, array):
         """Return False for principal components that the cell's map does not need."""
@@ -65,8 +79,8 @@ class Flip(BasisExperiment):
         """
         name = cell["images"]
         x = maps.apply_map(
-            self.pictures(split, base_noise),
-            directions[0],
+            self.normalised_pictures(split, base_noise),
+            directions[0] if directions else None,
             name,
             stream(cell["seed"], self.name, name),
             base_noise.get("components"),

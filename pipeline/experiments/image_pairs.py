@@ -80,8 +80,8 @@ class ImagePairs(PictureExperiment):
 
     def dataset(self, cell, split, base_noise, directions):
         """Return inputs (N, 4, H, W) and class numbers (N,); directions: v (H·W,)."""
-        pictures = self.pictures(split, base_noise)
-        linear = self.linear(cell, split, base_noise, directions[0])
+        pictures = self.normalised_pictures(split, base_noise)
+        linear = self.make_linear_channel(cell, split, base_noise, directions[0])
         x = separable.direct_sum(pictures, linear)
         return x, self.classes(split, base_noise)
 
@@ -93,8 +93,10 @@ class ImagePairs(PictureExperiment):
         every channel is as in training, and a network follows either the linear channel
         or the images.
         """
-        yield from super().test_sets(cell, base_noise, directions)
-        x, y = self.dataset(cell, "test", base_noise, directions)
+        sets = list(super().test_sets(cell, base_noise, directions))
+        yield from sets
+        _, x, y = sets[0]
+        x = x.clone()
         below = np.flatnonzero(y == 0)
         above = np.flatnonzero(y == 1)
         if len(below) and len(above):

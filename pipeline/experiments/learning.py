@@ -6,11 +6,8 @@ on images. `pipeline.measures.gradients.response_parts` measures where their res
 is then.
 """
 
-from pipeline.experiments.experiment import BasisExperiment
+from pipeline.experiments.experiment import NO_NAD, BasisExperiment
 from pipeline.experiments.plan import AmplitudePerArchitecture
-
-IMAGES = -1
-"""The index of cells that are trained on images, which have no NAD."""
 
 
 class Learning(BasisExperiment):
@@ -29,7 +26,13 @@ class Learning(BasisExperiment):
         """Yield D(v) along every index, and the images."""
         for index in member.grid.indices:
             yield {"data": "linear", "index": index}
-        yield {"data": "images", "index": IMAGES}
+        yield {"data": "images", "index": NO_NAD}
+
+    def depends_on(self, cell, array):
+        """Return False for pictures of a cell on D(v), and for the noise of others."""
+        if cell["data"] == "images":
+            return not array.endswith("_normal")
+        return array.endswith(("_normal", "_labels"))
 
     def positive(self, plan, classes):
         """Return the numbers of the second half of the classes."""
@@ -38,7 +41,9 @@ class Learning(BasisExperiment):
     def dataset(self, cell, split, base_noise, directions):
         """Return inputs (N, 1, H, W) and class numbers; directions: NADs (D, D)."""
         if cell["data"] == "images":
-            x = self.pictures(split, base_noise).mean(1, keepdim=True)
+            x = self.normalised_pictures(split, base_noise).mean(1, keepdim=True)
         else:
-            x = self.linear(cell, split, base_noise, directions[0][cell["index"]])
+            x = self.make_linear_channel(
+                cell, split, base_noise, directions[0][cell["index"]]
+            )
         return x, self.classes(split, base_noise)

@@ -55,8 +55,10 @@ class LinearPairs(SeparableExperiment):
         the fraction of samples in which the network follows the first channel. Each
         channel is as in training, whereas zeros do not occur there.
         """
-        yield from super().test_sets(cell, base_noise, directions)
-        x, y = self.dataset(cell, "test", base_noise, directions)
+        sets = list(super().test_sets(cell, base_noise, directions))
+        yield from sets
+        _, x, y = sets[0]
+        x = x.clone()
         labels = torch.as_tensor(base_noise["test_labels"]).to(torch.float32)
         v2 = torch.as_tensor(directions[1]).to(torch.float32)
         component = torch.outer(labels, v2).reshape(x[:, 1].shape)

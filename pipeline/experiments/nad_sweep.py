@@ -62,16 +62,13 @@ class NADSweep(SeparableExperiment):
                 yield {"estimand": estimand, "index": index}
 
     def directions(self, plan, nads):
-        """Return NADs by '{architecture}-{estimand}-{index}', and all eigenvalues by
-        '{architecture}-{estimand}-eigenvalues'."""
+        """Return NADs by '{architecture}-{estimand}-{index}'."""
         vectors = {}
         for name, member in plan.members.items():
             for estimand in estimands_of(member):
-                arrays = nads(name, estimand)
-                prefix = f"{name}-{estimand}"
+                directions = nads(name, estimand)["directions"]
                 for index in member.grid.indices:
-                    vectors[f"{prefix}-{index}"] = arrays["directions"][index]
-                vectors[f"{prefix}-eigenvalues"] = arrays["eigenvalues"]
+                    vectors[f"{name}-{estimand}-{index}"] = directions[index]
         return vectors
 
     def direction_names(self, cell):

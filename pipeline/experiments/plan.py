@@ -30,7 +30,7 @@ class Indices:
 
     indices: tuple[int, ...]
 
-    def nads(self, shape: Shape) -> int:
+    def count_nads(self, shape: Shape) -> int:
         """Return the number of first NADs, up to the largest index.
 
         Raises:
@@ -64,7 +64,7 @@ class Frequencies:
     step: int
     transposes: bool = True
 
-    def nads(self, shape: Shape) -> int:
+    def count_nads(self, shape: Shape) -> int:
         """Return 0, the number of NADs.
 
         Raises:

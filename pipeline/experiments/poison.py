@@ -9,18 +9,14 @@ import dataclasses
 
 from pydantic import PositiveFloat
 
-from pipeline.experiments.experiment import BasisExperiment
+from pipeline.experiments.experiment import NO_NAD, BasisExperiment
 from pipeline.experiments.plan import Indices
 from pipeline.project.errors import InputError
 from pipeline.training import pictures
 from pipeline.training.shapes import Shape, dimension
 
-CLEAN = -1
-"""The index of cells that are trained on clean images, which have no NAD. pandas would
-drop groups whose index is missing."""
 
-
-def count_nads(classes: int, shape: Shape) -> int:
+def count_carrier_nads(classes: int, shape: Shape) -> int:
     """Return the number of NADs that hold the carriers of all classes.
 
     Args:
@@ -46,7 +42,7 @@ class FirstIndices(Indices):
     One network is also trained without carriers.
     """
 
-    def nads(self, shape: Shape, classes: int = 10) -> int:
+    def count_nads(self, shape: Shape, classes: int = 10) -> int:
         """Return the number of first NADs, up to the last carrier.
 
         Args:
@@ -57,8 +53,8 @@ class FirstIndices(Indices):
             ValueError: The indices are not a grid, or one is too high for the carriers
                 of all classes.
         """
-        last = super().nads(shape) - 1
-        carriers = count_nads(classes, shape)
+        last = super().count_nads(shape) - 1
+        carriers = count_carrier_nads(classes, shape)
         highest = dimension(shape) - carriers
         if last > highest:
             raise ValueError(
@@ -78,9 +74,13 @@ class Poison(BasisExperiment):
 
     def grid_points(self, member):
         """Yield clean images, and carriers from every first index on."""
-        yield {"data": "images", "index": CLEAN}
+        yield {"data": "images", "index": NO_NAD}
         for index in member.grid.indices:
             yield {"data": "carriers", "index": index}
+
+    def direction_names(self, cell):
+        """Return the name of the cell's architecture, for cells with carriers."""
+        return super().direction_names(cell) if cell["data"] == "carriers" else []
 
     def draw_base_noise(self, plan, seed, images):
         """Draw pictures and labels (N,).
@@ -90,7 +90,7 @@ class Poison(BasisExperiment):
         """
         for member in plan.members.values():
             try:
-                member.grid.nads(member.input, len(images["classes"]))
+                member.grid.count_nads(member.input, len(images["classes"]))
             except ValueError as error:
                 raise InputError(f"poison: {error}", "out-of-range") from None
         return super().draw_base_noise(plan, seed, images)
@@ -98,7 +98,7 @@ class Poison(BasisExperiment):
     def dataset(self, cell, split, base_noise, directions):
         """Return normalised inputs (N, 3, H, W) and class numbers (N,).
 
-        The only direction is the array of all NADs (D, D).
+        The only direction is the array of all NADs (D, D); clean images need none.
         """
         x = pictures.in_unit_range(base_noise[f"{split}_pictures"])
         y = self.classes(split, base_noise)

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.experiments.learning import IMAGES
+from pipeline.experiments.experiment import NO_NAD
 from pipeline.measures.gradients import FIRST
 from pipeline.project import artifacts
 from pipeline.report import style
@@ -29,7 +29,7 @@ PARTS = {
 
 def describe_data(index: int) -> str:
     """Describe the data that a network is trained on, from the index in course.csv."""
-    return "images" if index == IMAGES else f"D(v), v: NAD {index}"
+    return "images" if index == NO_NAD else f"D(v), v: NAD {index}"
 
 
 def list_parts(course: pd.DataFrame) -> dict[str, str]:
@@ -61,7 +61,7 @@ def draw_courses(
         chance = 100 / dimension(record.plan.members[name].input)
         panel.axhline(chance, color="0.6")
         for index, curve in rows.groupby("index", sort=False):
-            part = "components" if index == IMAGES else "v"
+            part = "components" if index == NO_NAD else "v"
             cells = average_percent(curve.dropna(subset=part), ["epoch"], part)
             colour, line = looks[index]
             style.draw_curve(
@@ -84,7 +84,7 @@ def draw_courses(
 
 def describe_curve(index: int) -> str:
     """Describe a curve of the figure, from the index in course.csv."""
-    if index == IMAGES:
+    if index == NO_NAD:
         return f"in the images' first {FIRST} components, trained on images"
     return f"along v, trained on D(v), v: NAD {index}"
 

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pipeline.experiments.poison import CLEAN
+from pipeline.experiments.experiment import NO_NAD
 from pipeline.report import style
 from pipeline.report.nads import NADs
 from pipeline.report.numbers import (
@@ -82,7 +82,7 @@ def draw_accuracies(panel: Axes, cells: pd.DataFrame) -> None:
         cells: Means and stds in per cent by index.
     """
     panel.axhline(
-        cells.loc[CLEAN, "mean"],
+        cells.loc[NO_NAD, "mean"],
         color=style.BLUE,
         linestyle="--",
         linewidth=1.1,
@@ -90,7 +90,7 @@ def draw_accuracies(panel: Axes, cells: pd.DataFrame) -> None:
     )
     style.draw_over_indices(
         panel,
-        cells.drop(index=CLEAN),
+        cells.drop(index=NO_NAD),
         color=style.BLUE,
         marker="o",
         markersize=4,
@@ -107,7 +107,7 @@ def make_table(record: Record, published: Published) -> Rows:
         tests = cells.set_index("test_set")
         row = {
             "network": record.labels[name],
-            "carriers from NAD": "none" if index == CLEAN else index,
+            "carriers from NAD": "none" if index == NO_NAD else index,
         }
         for test_set, column in TESTS.items():
             if test_set in tests.index:
@@ -124,13 +124,13 @@ def make_finding(run: Report) -> Finding:
     record, name, label = run.choose_network("poison")
     rows = record.select_results(name, test_set="clean")
     cells = average_percent(rows, ["index"])
-    clean = cells.loc[CLEAN]
-    first = cells.drop(index=CLEAN).iloc[0]
+    clean = cells.loc[NO_NAD]
+    first = cells.drop(index=NO_NAD).iloc[0]
     text = (
         f"{label} reaches {format_share(first)} on clean images if trained with "
         f"carriers from NAD {first.name} on, and {format_share(clean)} without"
     )
-    networks = rows[rows["index"].isin([CLEAN, first.name])]
+    networks = rows[rows["index"].isin([NO_NAD, first.name])]
     return Finding(name, text, describe_basis(networks, first, clean))
 
 
@@ -150,7 +150,7 @@ def make_explorer(
             cells[row["test_set"]][row["index"]] = accuracy_cell(row)
         curve = {
             "name": label,
-            "level": cells["clean"].pop(CLEAN),
+            "level": cells["clean"].pop(NO_NAD),
             "cells": cells["clean"],
             "carrying": cells["poisoned"],
             "guess": 1 / len(record.images["classes"]),

@@ -16,6 +16,16 @@ NADS = "scales/laptop/nads/lenet"
 NADS_OF_LENET = "scales.laptop.nads.lenet"
 LINE = "scales.laptop.linear_pairs.networks.lenet"
 
+FLIP = "scales/laptop/flip/networks/lenet"
+OUTPUT = {
+    "estimand": "output",
+    "method": "plain",
+    "step": 100.0,
+    "point": "normal",
+    "symmetry": False,
+    "compare": False,
+}
+
 MISTAKES = {
     "unknown-key": [
         ("epz2", 0.3),
@@ -86,10 +96,15 @@ MISTAKES = {
         (NADS, {"networks": 9, "error": 0}, f"{NADS_OF_LENET}.error"),
         (NADS, {"networks": 9, "first": 1025}, f"{NADS_OF_LENET}.first"),
         ("architectures/logreg/input", [64]),
+        (f"{FLIP}/maps", []),
+        (f"{FLIP}/maps", ["plain", "plain"]),
         ("linear_pairs/training/lr", -1),
         (f"{LINEAR}/training/lr", -1),
     ],
-    "conflict": [(f"{LENET}/seeds", 9)],
+    "conflict": [
+        (f"{LENET}/seeds", 9),
+        ("estimator", OUTPUT, "estimator.estimand"),
+    ],
 }
 """By kind: the path of a value in params.yaml, the value, and the key that the error
 names if it is another one."""

@@ -34,3 +34,19 @@ def test_the_flip_reverses_the_coefficients_of_pictures_and_mean_alike(
     coefficients = expected.reshape(-1, 3, 1024) @ BASIS.T
     found = flipped.flatten(2).double().numpy() @ BASIS.T
     np.testing.assert_allclose(found, coefficients[..., ::-1], atol=1e-4)
+
+
+def test_images_as_they_are_need_no_nads(images):
+    (cell, *_) = EXPERIMENT.cells(PLAN)
+    assert cell["images"] == "plain" and EXPERIMENT.direction_names(cell) == []
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, cell["seed"], images)
+    x, _ = EXPERIMENT.dataset(cell, "train", base_noise, [])
+    assert torch.equal(x, EXPERIMENT.normalised_pictures("train", base_noise))
+
+
+def test_principal_components_are_put_onto_nads_of_one_channel_only():
+    grid = EXPERIMENT.Grid(("plain", "aligned"))
+    assert grid.count_nads((1, 8, 8)) == 64
+    with pytest.raises(ValueError, match="one channel"):
+        grid.count_nads((3, 8, 8))
+    assert EXPERIMENT.Grid(("flipped",)).count_nads((3, 8, 8)) == 192

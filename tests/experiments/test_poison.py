@@ -25,6 +25,14 @@ CELL = {
 CLEAN = CELL | {"data": "images", "index": -1}
 
 
+def test_clean_images_need_no_nads(images):
+    assert EXPERIMENT.direction_names(CLEAN) == []
+    assert EXPERIMENT.direction_names(CELL) == ["lenet"]
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 4, images)
+    ((name, x, _),) = EXPERIMENT.test_sets(CLEAN, base_noise, [])
+    assert name == "clean" and x.shape == (20, 3, 32, 32)
+
+
 def test_more_classes_take_more_nads(images):
     images["classes"] = list(range(42))
     with refused("out-of-range") as caught:
