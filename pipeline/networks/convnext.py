@@ -40,7 +40,7 @@ class ConvNeXt(nn.Module):
     Stages of blocks, the first after an embedding of patches, each later stage after a
     2×2 convolution of stride 2; the read-out uses the mean over the last maps.
 
-    The weights are drawn from a normal distribution of deviation 0.02, cut at ±2, with
+    The weights are drawn from a normal distribution of standard deviation 0.02, with
     zero biases, as in the authors' code.
 
     Args:

@@ -55,13 +55,13 @@ class ResNet18(nn.Module):
         check_width(width)
         check_choice("downsampling", downsampling, ("stride", "none"))
         check_choice("skip", skip, (True, False))
-        self.mean = downsampling == "stride"
+        self.averages_maps = downsampling == "stride"
         planes = [round(width * n) for n in (64, 128, 256, 512)]
         self.conv1 = nn.Conv2d(channels, planes[0], 3, padding=1, bias=False)
         self.bn1 = nn.BatchNorm2d(planes[0])
         blocks = []
         fan_in = planes[0]
-        strides = (1, 2, 2, 2) if self.mean else (1, 1, 1, 1)
+        strides = (1, 2, 2, 2) if self.averages_maps else (1, 1, 1, 1)
         for fan_out, stride in zip(planes, strides, strict=True):
             blocks += [
                 Residual(fan_in, fan_out, stride, skip),
@@ -69,7 +69,7 @@ class ResNet18(nn.Module):
             ]
             fan_in = fan_out
         self.blocks = nn.Sequential(*blocks)
-        self.fc = nn.Linear(fan_in if self.mean else fan_in * side**2, outputs)
+        self.fc = nn.Linear(fan_in if self.averages_maps else fan_in * side**2, outputs)
 
     @staticmethod
     def symmetry(downsampling="stride", **arguments):
@@ -82,6 +82,6 @@ class ResNet18(nn.Module):
 
     def forward(self, x):
         x = self.blocks(F.relu(self.bn1(self.conv1(x))))
-        if self.mean:
+        if self.averages_maps:
             x = F.avg_pool2d(x, x.shape[-2:])
         return self.fc(x.flatten(1))

@@ -85,12 +85,16 @@ def frequencies(
         transposes: Whether v and its transpose, which has k_row and k_col exchanged,
             are both listed. Otherwise only the one with the larger |k_row| is.
     """
-    different: dict[tuple[int, int], None] = {}
-    sides = [range(-(side // 2), side // 2, step) for side in pixels]
-    for k in itertools.product(*sides):
-        same = {k} if transposes else {k, k[::-1]}
-        for row, column in list(same):
-            same.add(tuple(map(wrap_frequency, (-row, -column), pixels)))
-        if same.isdisjoint(different):
-            different[k] = None
-    return list(different)
+    height, width = pixels
+    representatives = []
+    for row, column in itertools.product(
+        range(-(height // 2), height // 2, step),
+        range(-(width // 2), width // 2, step),
+    ):
+        negative = (wrap_frequency(-row, height), wrap_frequency(-column, width))
+        equivalents = {(row, column), negative}
+        if not transposes:
+            equivalents |= {k[::-1] for k in equivalents}
+        if equivalents.isdisjoint(representatives):
+            representatives.append((row, column))
+    return representatives

@@ -9,7 +9,8 @@ on the NADs. Its controls change one thing at a time:
   they are.
 - `rotated_8` rotates the coefficients at random within blocks of 8 neighbouring NADs,
   `rotated` all of them.
-- `permuted` permutes the pixels at random.
+- `permuted` permutes the pixels at random; with NADs of three channels, the values of
+  all pixels and channels.
 - `aligned` puts the pictures' principal components, in decreasing variance, onto the
   NADs. `aligned_reversed`, `aligned_cosines` and `aligned_pixels` put them onto the
   NADs in reverse order, the two-dimensional cosines from low to high frequency, and the
@@ -67,7 +68,7 @@ def principal_components(x: torch.Tensor) -> np.ndarray:
 
 def apply_map(
     x: torch.Tensor,
-    basis: np.ndarray,
+    basis: np.ndarray | None,
     name: str,
     rng: np.random.Generator,
     components: np.ndarray | None = None,
@@ -77,7 +78,7 @@ def apply_map(
     Args:
         x: Pictures, (N, C, H, W).
         basis: NADs as rows, (D, D): of one channel, each of which is then mapped by
-            itself, or of all channels for maps without components.
+            itself, or of all channels for maps without components. `plain` needs none.
         name: Name of the map.
         rng: Source of random signs, rotations and permutations.
         components: `principal_components` of the training pictures, for the maps that

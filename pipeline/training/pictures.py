@@ -73,7 +73,7 @@ def poison(
         Images, (N, 3, H, W).
     """
     nads = torch.as_tensor(nads, dtype=torch.float32)
-    flat = _by_direction(x, nads).clone()
+    flat = x.reshape(len(x), -1, nads.shape[1]).clone()
     for label in y.unique().tolist():
         offset, channel, sign = carrier_of(label, flat.shape[1])
         rows = y == label
@@ -81,9 +81,3 @@ def poison(
         part = flat[rows, channel]
         flat[rows, channel] = part + torch.outer(sign * size - part @ carrier, carrier)
     return flat.reshape(x.shape)
-
-
-def _by_direction(x: torch.Tensor, directions: torch.Tensor) -> torch.Tensor:
-    """x (N, C, H, W) as vectors of the dimension of directions (K, D): (N, C, D), or
-    (N, 1, D)."""
-    return x.reshape(len(x), -1, directions.shape[1])

@@ -49,7 +49,12 @@ def linearly_separable(
 
     Returns:
         Inputs, (N, C, H, W), float32.
+
+    Raises:
+        ValueError: v is not a unit vector.
     """
+    if abs(np.linalg.norm(v) - 1) > 1e-3:
+        raise ValueError(f"v must be a unit vector; its norm is {np.linalg.norm(v):g}")
     base_noise = torch.as_tensor(base_noise, dtype=torch.float32)
     y = torch.as_tensor(y, dtype=torch.float32)
     v = torch.as_tensor(v, dtype=torch.float32)
@@ -88,6 +93,6 @@ def direct_sum(*parts: torch.Tensor) -> torch.Tensor:
 
 def only(x: torch.Tensor, channels: slice) -> torch.Tensor:
     """Copy x (N, C, H, W) with zeros in all channels but those of a slice."""
-    kept = torch.zeros_like(x)
-    kept[:, channels] = x[:, channels]
-    return kept
+    result = torch.zeros_like(x)
+    result[:, channels] = x[:, channels]
+    return result

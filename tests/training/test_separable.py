@@ -41,6 +41,12 @@ def test_noise_along_v_changes_nothing_across_v():
     assert across.abs().max() < 1e-4
 
 
+def test_a_vector_that_is_no_unit_vector_is_refused():
+    noise = separable.normal(np.random.default_rng(0), 4, 16)
+    with pytest.raises(ValueError, match="unit vector"):
+        separable.linearly_separable(noise, np.ones(4), 2 * np.eye(16)[0], 1, 1)
+
+
 def test_label_noise_inverts_the_labels_with_numbers_below_the_rate():
     y = np.array([1, -1, 1, -1])
     numbers = np.array([0.1, 0.1, 0.9, 0.3])
