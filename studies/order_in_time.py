@@ -93,7 +93,9 @@ def make_test_sets(
     if name == "flip":
         images = experiment.normalised_pictures("test", noise)
         labels = experiment.classes("test", noise)
-        components = maps.principal_components(experiment.normalised_pictures("train", noise))
+        components = maps.principal_components(
+            experiment.normalised_pictures("train", noise)
+        )
         for kind, directions in (("NADs", nads), ("components", components)):
             for count in FIRST:
                 x = project(images, directions[:count])
