@@ -232,6 +232,19 @@ def set_index_axis(panel: Axes) -> None:
     panel.minorticks_off()
 
 
+def wrap_evenly(text: str, width: int) -> str:
+    """Wrap a text into as few lines as its width allows, of about equal length.
+
+    Args:
+        text: The text.
+        width: Letters of the longest line at most.
+    """
+    count = len(textwrap.wrap(text, width))
+    while width > 1 and len(textwrap.wrap(text, width - 1)) == count:
+        width -= 1
+    return textwrap.fill(text, width)
+
+
 def finish(
     figure: Figure, title: str, caption: str, notice: str | None = None
 ) -> Figure:
@@ -248,9 +261,8 @@ def finish(
     """
     width = int(LETTERS * figure.get_figwidth())
     # Letters of the title are larger than those of the caption.
-    title = "\n".join(
-        textwrap.fill(line, 2 * width // 3) for line in title.splitlines()
-    )
+    lines = [wrap_evenly(line, 2 * width // 3) for line in title.splitlines()]
+    title = "\n".join(lines)
     figure.suptitle(f"{title}\n{notice}" if notice else title)
     # No line ends within σ = 1 (LeNet) or 99 %, behind ±, or before a dot.
     caption = re.sub("(?<=[=±]) | (?=[=(%·])", "\N{NO-BREAK SPACE}", caption)
