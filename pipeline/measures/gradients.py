@@ -36,7 +36,7 @@ def output_gradients(network: nn.Module, x: torch.Tensor) -> Iterator[torch.Tens
 
 
 def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
-    """Compute C = Σ ∇f ∇fᵀ/N over inputs.
+    """Compute Σ ∇f ∇fᵀ/N over inputs.
 
     It is the average gradient outer product (arXiv 2309.00570), summed over
     `output_gradients` and channels.
@@ -46,7 +46,7 @@ def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
         x: Inputs (N, C, H, W).
 
     Returns:
-        C, (D, D) with D = H·W.
+        (D, D) with D = H·W.
     """
     dimension = x[0, 0].numel()
     total = torch.zeros(dimension, dimension, dtype=torch.float64)
@@ -60,13 +60,13 @@ def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
 def evolution(
     nads: np.ndarray, eigenvalues: np.ndarray, x: torch.Tensor, count: int
 ) -> np.ndarray:
-    """Compute the first eigenvectors of G S G (arXiv 2410.12025).
+    """Compute the first eigenvectors of C S C (arXiv 2410.12025).
 
     The response evolves towards them early in training.
 
     Args:
-        nads: (D, D), the eigenvectors of G, the covariance C of untrained networks.
-        eigenvalues: (D,), of G.
+        nads: (D, D), the eigenvectors of C, the covariance of untrained networks.
+        eigenvalues: (D,), of C.
         x: Inputs (N, 1, H, W), whose covariance is S.
         count: Number of eigenvectors.
 
@@ -86,7 +86,7 @@ def response_parts(
     x: torch.Tensor,
     response: np.ndarray,
 ) -> dict[str, float]:
-    """Compute the parts of tr C, a trained network's response, along some spans.
+    """Compute the parts of a trained network's total response along some spans.
 
     Args:
         cell: A cell of `learning`.
@@ -99,7 +99,7 @@ def response_parts(
         On D(v): `v`, the part along v, and `nads`, the part of the rest in the span of
         the first NADs but v. On images: `components` and `evolution`, the parts in the
         spans of the images' first principal components and of the first eigenvectors of
-        G S G, and `nads`.
+        C S C, and `nads`.
     """
     if cell["data"] == "images":
         spans = {"components": principal_components(x)[:FIRST], "nads": nads[:FIRST]}

@@ -21,7 +21,7 @@ from pipeline.training.shapes import dimension
 PARTS = {
     "v": "response along v (%)",
     "components": f"response in the images'\nfirst {FIRST} components (%)",
-    "evolution": f"response in the first\n{FIRST} directions of G S G (%)",
+    "evolution": f"response in the first\n{FIRST} directions of C S C (%)",
     "nads": f"response in the first\n{FIRST} NADs (%; D(v): without v)",
 }
 """Labels of the parts of the response, by their columns in course.csv."""

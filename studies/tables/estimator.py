@@ -88,7 +88,7 @@ def make_patches() -> str:
         "response along NAD p² − 1, % of NAD 0's",
         "p²",
         "1000",
-        "weakest wave",
+        "weakest frequency",
     ]
     labels = {
         "convnext": "ConvNeXt",

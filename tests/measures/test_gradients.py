@@ -54,7 +54,7 @@ def test_the_part_along_directions_is_their_share_of_the_trace():
 
 
 def test_the_evolution_of_variances_along_the_axes():
-    """G S G has the network's squared eigenvalues times the data's variances."""
+    """C S C has the network's squared eigenvalues times the data's variances."""
     x = torch.randn(4000, 1, 2, 2, generator=torch.Generator().manual_seed(0))
     x *= torch.tensor([3.0, 2.0, 1.0, 0.1]).reshape(2, 2)
     found = gradients.evolution(np.eye(4), np.arange(1.0, 5), x, 2)  # 9, 16, 9 and 0.16
