@@ -266,3 +266,31 @@ def make_initial_scales() -> str:
         "AdamW, %",
     ]
     return format_table(columns, rows)
+
+
+def describe_steps(networks: pd.DataFrame) -> str:
+    """Describe the steps of each seed until the training set was learned; where it was
+    not, the test accuracy in per cent."""
+    texts = []
+    networks = networks.sort_values("seed")
+    for steps, accuracy in zip(networks["steps"], networks["accuracy"], strict=True):
+        learned = pd.notna(steps)
+        texts.append(f"{steps:,.0f}" if learned else f"– ({100 * accuracy:.0f} %)")
+    return ", ".join(texts)
+
+
+def make_scale_steps() -> str:
+    """Make the table of the steps that ConvNeXt takes by its initial layer scale."""
+    trained = read_run("anatomy/initial_scale", network="convnext")
+    rows = []
+    for index in (200, 400, 1000):
+        for optimiser in ("SGD", "SGD with momentum", "AdamW"):
+            row = [str(index), optimiser]
+            for scale in SCALES:
+                networks = select(
+                    trained, index=index, optimiser=optimiser, variant=f"scale={scale}"
+                )
+                row.append(describe_steps(networks))
+            rows.append(row)
+    scales = [f"from {scale}" for scale in SCALES]
+    return format_table(["NAD", "optimiser", *scales], rows)

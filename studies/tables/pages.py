@@ -67,6 +67,7 @@ TABLES = {
     "overlaps": findings.make_overlaps,
     "estimands": estimator.make_estimands,
     "initial scales": estimator.make_initial_scales,
+    "scale steps": estimator.make_scale_steps,
     "networks of patches": estimator.make_patches,
     "accuracy along NADs": estimator.make_sweeps,
     "accuracy along waves": estimator.make_waves,

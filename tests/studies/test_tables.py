@@ -1,5 +1,6 @@
 """The generated tables of the pages: how they get there, and their numbers."""
 
+import itertools
 import json
 from types import SimpleNamespace
 
@@ -433,6 +434,19 @@ def test_initial_scales_have_what_was_measured_before_training_and_after(folder)
     _, _, first, *_, last = estimator.make_initial_scales().splitlines()
     assert first == "| 1 | 10 | 0.97 ± 0.10 | 99.8 | – | – |"
     assert last == "| 1e-06 | 10 | 0.97 ± 0.10 | – | – | – |"
+
+
+def test_steps_by_scale_have_the_accuracy_of_networks_that_did_not_learn(folder):
+    columns = "network,variant,optimiser,index,seed,train_accuracy,accuracy,steps"
+    rows = ["convnext,scale=1,SGD,400,1,1,0.999,1210"]
+    for scale, optimiser, index in itertools.product(
+        estimator.SCALES, ("SGD", "SGD with momentum", "AdamW"), (200, 400, 1000)
+    ):
+        rows.append(f"convnext,scale={scale},{optimiser},{index},0,0.6,0.514,")
+    write(folder / "anatomy/initial_scale/results.csv", columns, *rows)
+    table = estimator.make_scale_steps().splitlines()
+    assert len(table) == 2 + 3 * 3
+    assert table[5].startswith("| 400 | SGD | – (51 %), 1,210 | – (51 %) |")
 
 
 def test_layer_scales_are_measured_where_they_are_trained(folder):
