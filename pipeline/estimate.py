@@ -1,8 +1,8 @@
 """Stage `estimate`: estimate the NADs of the scale's architectures.
 
 Writes data/nads/{architecture}.npz, and with `estimator.compare` the NADs of the other
-estimand to data/nads/{architecture}.{estimand}.npz. Finished estimates are cached, so a
-killed run resumes.
+estimand to data/nads/{architecture}.{estimand}.npz; plan.json, a copy of the plan.
+Finished estimates are cached, so a killed run resumes.
 """
 
 import time
@@ -54,6 +54,7 @@ def main() -> None:
     tasks = list(make_tasks(plan, device))
     metrics = {}
     with artifacts.output(artifacts.NADS) as folder:
+        artifacts.keep_plan("nads", folder)
         for name, nads in from_files.items():
             nads.save(folder / f"{name}.npz")
             file = plan.members[name].source.file

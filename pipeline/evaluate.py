@@ -29,13 +29,16 @@ def main(name: str) -> None:
     models = artifacts.MODELS / name
     device = workers.find_device(artifacts.read_plan("machine", dict)["device"])
     plan = Plan.read(experiment)
-    cells = Data(experiment).cells(plan)
-    networks = artifacts.read_training(name, "networks.json")
+    data = Data(experiment)
+    cells = data.cells(plan)
+    artifacts.check_plan(name, models, f"train {name}")
     names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
-    specifications = [networks[cell["architecture"]] for cell in cells]
+    specifications = [
+        plan.members[cell["architecture"]].specification for cell in cells
+    ]
     files = [str(models / f"{cell_name}.safetensors") for cell_name in names]
     work = list(zip(cells, specifications, files, strict=True))
-    outcomes = evaluation.evaluate_cells(experiment, work, device)
+    outcomes = evaluation.evaluate_cells(data, work, device)
     rows, sections = zip(*(outcomes[file] for file in files), strict=True)
     tables = evaluation.make_tables(
         cells, rows, artifacts.read_training(name, "training.csv"), experiment

@@ -31,6 +31,8 @@ def main(name: str) -> None:
             estimand = None  # the chosen estimand, which file names leave out
         return artifacts.read_nads(architecture, estimand)
 
+    if experiment.needs_nads:
+        artifacts.check_plan("nads", artifacts.NADS, "estimate")
     cells = experiment.cells(plan)
     directions = experiment.directions(plan, read_nads)
     images = artifacts.read_images() if experiment.needs_images else None

@@ -2,8 +2,7 @@
 
 Writes to models/{experiment}/: {cell}.safetensors, a cell's weights or outputs;
 training.csv, the last epoch's loss and accuracy and the steps until the training set
-was learned; losses.csv, every epoch's loss; networks.json, the specification of each
-architecture.
+was learned; losses.csv, every epoch's loss; plan.json, a copy of the plan.
 Finished cells are cached, so a killed run resumes.
 """
 
@@ -65,7 +64,7 @@ def main(name: str) -> None:
             errors=[error for _, error in failed],
         )
     with artifacts.output(artifacts.MODELS / name) as folder:
-        run.write_models(folder, experiment, plan, jobs, store)
+        run.write_models(folder, experiment, jobs, store)
 
 
 if __name__ == "__main__":

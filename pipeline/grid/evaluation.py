@@ -87,12 +87,12 @@ def evaluate_one(
 
 
 def evaluate_cells(
-    experiment: Experiment, work: list[tuple], device: torch.device
+    data: Data, work: list[tuple], device: torch.device
 ) -> dict[str, tuple[Rows, np.ndarray | None]]:
     """Evaluate cells in workers.
 
     Args:
-        experiment: The experiment.
+        data: The experiment's data sets.
         work: The cell, the specification and the file of each network.
         device: Where networks run.
 
@@ -100,7 +100,8 @@ def evaluate_cells(
         What `evaluate_one` returns, by file.
     """
     function = functools.partial(evaluate_one, device)
-    make_data = functools.partial(Data, experiment)
+    experiment = data.experiment
+    make_data = data.recipe()
     if experiment.needs_networks:
         results = workers.run(function, work, make_data, device)
     else:

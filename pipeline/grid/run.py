@@ -10,7 +10,6 @@ import torch
 from tqdm import tqdm
 
 from pipeline.experiments.experiment import Experiment, shape_of
-from pipeline.experiments.plan import Plan
 from pipeline.grid.data import Data
 from pipeline.grid.jobs import (
     CellTraining,
@@ -150,14 +149,13 @@ def describe_failures(
 
 
 def write_models(
-    folder: Path, experiment: Experiment, plan: Plan, jobs: list[Job], store: Store
+    folder: Path, experiment: Experiment, jobs: list[Job], store: Store
 ) -> None:
     """Write the outputs of the stage `train`.
 
     Args:
         folder: Where they are written.
         experiment: The experiment.
-        plan: Its plan.
         jobs: The jobs of all cells, all of which are in the cache.
         store: The cache.
     """
@@ -167,10 +165,7 @@ def write_models(
     outcomes = {job.key: store.get(job.key) for job in jobs}
     for name, table in make_tables(jobs, outcomes, experiment.coordinates).items():
         table.to_csv(folder / f"{name}.csv", index=False)
-    specifications = {
-        name: member.specification for name, member in plan.members.items()
-    }
-    artifacts.write_json(folder / "networks.json", specifications)
+    artifacts.keep_plan(experiment.name, folder)
 
 
 def make_tables(

@@ -145,6 +145,31 @@ def read_plan(name: str, type_: typing.Any) -> typing.Any:
     return plan
 
 
+def keep_plan(name: str, folder: Path) -> None:
+    """Copy the document data/plan/{name}.json into the folder that is made from it."""
+    shutil.copyfile(PLAN / f"{name}.json", folder / "plan.json")
+
+
+def check_plan(name: str, folder: Path, stage: str) -> None:
+    """Check that a stage made its folder from the present plan.
+
+    Args:
+        name: The document, an experiment or 'nads'.
+        folder: The folder.
+        stage: The stage and its argument.
+
+    Raises:
+        InputError: It made the folder from another plan, or did not run.
+    """
+    kept = require(folder / "plan.json", stage)
+    if kept.read_bytes() != require(PLAN / f"{name}.json", "plan").read_bytes():
+        raise InputError(
+            f"{folder} was made from other settings; run `python -m pipeline.{stage}`",
+            "stale",
+            path=str(folder),
+        )
+
+
 def _edited(path: Path | str) -> InputError:
     return InputError(
         f"{path} changed after the stage `plan`; run `python -m pipeline.plan`, or "

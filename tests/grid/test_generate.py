@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import torch
+from refusals import refused
 from small_grids import lay_down_nads, lay_down_plan, orthonormal, plan_of
 
 from pipeline import experiments, generate
@@ -101,3 +102,11 @@ def test_pictures_come_with_facts_and_a_notice_where_they_are_too_few(
     assert np.array_equal(draw["train_pictures"], images["train_images"])
     assert draw["train_pictures"].dtype == np.uint8
     assert draw["mean"].tolist() == [0.5] * 3
+
+
+def test_nads_of_another_plan_are_refused(folder):
+    lay_down_plan(PLAN)
+    lay_down_nads(lenet=orthonormal())
+    artifacts.write_json(artifacts.PLAN / "nads.json", {"seed": 1})
+    with refused("stale", path="data/nads"):
+        generate.main("linear_pairs")

@@ -13,7 +13,6 @@ import safetensors.torch
 import torch
 from refusals import refused
 from small_grids import (
-    ARCHITECTURES,
     lay_down_nads,
     lay_down_plan,
     orthonormal,
@@ -66,6 +65,17 @@ def test_data_sets_of_another_plan_are_refused_by_both_stages(
     for stage in (train, evaluate):
         with refused("stale", path="data/datasets/linear_pairs"):
             stage.main("linear_pairs")
+
+
+def test_networks_of_another_learning_rate_are_not_evaluated(plan):
+    train.main("linear_pairs")
+    members = {}
+    for name, member in plan.members.items():
+        training = dataclasses.replace(member.training, lr=member.training.lr / 2)
+        members[name] = dataclasses.replace(member, training=training)
+    lay_down_plan(dataclasses.replace(plan, members=members))
+    with refused("stale", path="models/linear_pairs"):
+        evaluate.main("linear_pairs")
 
 
 def test_images_with_other_sides_are_refused(folder, in_this_process):
@@ -145,10 +155,9 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys, monke
         artifacts.read_training("linear_pairs", "losses.csv"),
         pd.DataFrame(losses, columns=[*columns, "epoch", "loss"]),
     )
-    assert artifacts.read_training("linear_pairs", "networks.json") == {
-        name: ARCHITECTURES[name] for name in GRIDS
-    }
-    assert len(laid_down()) == 5 + 3, "networks, two tables and networks.json"
+    document = (artifacts.PLAN / "linear_pairs.json").read_bytes()
+    assert (artifacts.MODELS / "linear_pairs/plan.json").read_bytes() == document
+    assert len(laid_down()) == 5 + 3, "networks, two tables and plan.json"
     measured = rates()
     experiment = experiments.find("linear_pairs")
     assert set(measured) == {

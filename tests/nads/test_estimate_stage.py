@@ -71,7 +71,7 @@ def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(
     write_plan(sources, estimator=secant)
     estimate.main()
     files = {path.name for path in artifacts.NADS.iterdir()}
-    assert files == {"net.npz", "net.gradient.npz", "leading.npz"}
+    assert files == {"net.npz", "net.gradient.npz", "leading.npz", "plan.json"}
     lines = capsys.readouterr().out.splitlines()
     metrics = json.loads(METRICS.read_text())
     cases = [

@@ -118,6 +118,9 @@ def lay_down_plan(plan, device="cpu"):
 def lay_down_nads(**bases):
     """Write what the stage `estimate` leaves, of the estimand that is chosen:
     architecture → (1024, 1024)."""
+    if not (artifacts.PLAN / "nads.json").exists():
+        artifacts.write_json(artifacts.PLAN / "nads.json", {})
     with artifacts.output(artifacts.NADS) as folder:
+        artifacts.keep_plan("nads", folder)
         for name, basis in bases.items():
             np.savez(folder / f"{name}.npz", **nads_of_file(basis, (1, 32, 32)))
