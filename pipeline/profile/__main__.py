@@ -20,6 +20,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,8 @@ def parse_networks(words: list[str], shape: Shape) -> dict[str, Specification]:
     entries = []
     for word in words:
         name, equals, value = word.partition("=")
+        if equals and name == "network":
+            raise InputError(f"{word}: name each network by itself", "unknown-key")
         if equals and entries:
             try:
                 entries[-1][name] = YAML(typ="safe").load(value)
@@ -73,7 +76,12 @@ def parse_networks(words: list[str], shape: Shape) -> dict[str, Specification]:
             name = re.sub(r"[^\w.]+", "-", label(specification, shape)).strip("-")
         if name in architectures:  # old:Net and new:Net
             name += "-" + specification["network"].partition(":")[0]
-        architectures[name] = specification
+        unique = name
+        number = 2
+        while unique in architectures:
+            unique = f"{name}-{number}"
+            number += 1
+        architectures[unique] = specification
     return architectures
 
 
@@ -87,10 +95,25 @@ def parse_shape(text: str) -> Shape:
     return channels, height, width
 
 
+@contextlib.contextmanager
+def divert_stdout() -> Iterator[None]:
+    """Context that sends to stderr what this process and its workers print.
+
+    Workers inherit the file descriptor, not Python's stream.
+    """
+    stdout = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(stdout, 1)
+        os.close(stdout)
+
+
 def main(arguments: argparse.Namespace) -> None:
     """Profile the networks, write the page, and print how far it can be trusted."""
-    log = sys.stderr if arguments.json else sys.stdout
-    with contextlib.redirect_stdout(log):
+    with divert_stdout() if arguments.json else contextlib.nullcontext():
         found = run(arguments)
         print(found["page"])
         for network in found["networks"].values():

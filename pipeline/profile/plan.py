@@ -17,12 +17,13 @@ import torch
 from pipeline import networks
 from pipeline.experiments.nad_sweep import Settings, Sweep
 from pipeline.experiments.plan import Member, Plan
-from pipeline.machine import workers
+from pipeline.machine import store, workers
 from pipeline.nads import NADs
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.nads.task import make_tasks
 from pipeline.networks import Shape, Specification
 from pipeline.networks.own import is_installed
+from pipeline.networks.registry import reads_own
 from pipeline.project.artifacts import file_digest
 from pipeline.training import loop
 from pipeline.training.loop import BATCH, Training
@@ -207,7 +208,8 @@ def load_or_choose(
             return Sizes(**document["sizes"])
     sizes = choose_sizes(architectures, shape, minutes, device)
     document = {"request": request, "sizes": dataclasses.asdict(sizes)}
-    path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    text = json.dumps(document, indent=2) + "\n"
+    store.atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
     return sizes
 
 
@@ -237,8 +239,7 @@ def plan_nads(
     source = Source(untrained, ERROR, shape, first)
     requests = {}
     for name, specification in architectures.items():
-        custom = specification["network"] not in networks.NETWORKS.values()
-        files = dict(own) if custom else {}
+        files = dict(own) if reads_own(specification) else {}
         requests[name] = Request(specification, source, files)
     return NADsPlan("profile", 0, estimator, requests)
 

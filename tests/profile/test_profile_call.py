@@ -2,6 +2,7 @@
 results."""
 
 import json
+import subprocess
 import sys
 
 import numpy as np
@@ -109,6 +110,16 @@ def test_json_on_stdout_is_all_that_the_command_prints_there(
     (network,) = json.loads(captured.out)["networks"].values()
     assert network["fitted"] <= network["trained"] == len(network["accuracies"])
     assert captured.err.splitlines()[-1].endswith(network["trust"])
+
+
+def test_what_a_worker_prints_is_not_among_the_results(capfd):
+    with command.divert_stdout():
+        subprocess.run([sys.executable, "-c", "print('from a worker')"], check=True)
+        print("from the command")
+    print("results")
+    captured = capfd.readouterr()
+    assert captured.out == "results\n"
+    assert set(captured.err.splitlines()) == {"from a worker", "from the command"}
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "inf"])

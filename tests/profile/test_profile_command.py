@@ -159,3 +159,11 @@ def test_arguments_belong_to_the_network_before_them_and_names_are_apart():
         ("Net-depth-4-new", {"network": "new:Net", "depth": 4}),
     ]
     assert last == {"network": "new:Net"} | values, "as in params.yaml"
+
+
+def test_names_that_would_be_alike_are_numbered():
+    words = ["m:Net", "a=x/y", "m:Net", "a=x-y", "m:Net", "a=x y"]
+    found = profile.parse_networks(words, (1, 32, 32))
+    assert [network["a"] for network in found.values()] == ["x/y", "x-y", "x y"]
+    with refused("unknown-key"):
+        profile.parse_networks(["lenet", "network=vgg11"], (1, 32, 32))
