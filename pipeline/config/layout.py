@@ -23,7 +23,7 @@ Block = dict[str, typing.Any]
 class Strict(pydantic.BaseModel):
     """A mapping without unknown keys, whose values are not converted."""
 
-    model_config = pydantic.ConfigDict(extra="forbid", strict=True)
+    model_config = pydantic.ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Document(Strict):

@@ -14,7 +14,7 @@ def notice_experiments(plans: Plans) -> None:
         ]
         notice(
             f"scale {plans.nads.scale} has no {' or '.join(left_out)}; run "
-            f"`dvc repro {' '.join(rest)}` for its other experiments"
+            f"`dvc repro {' '.join(rest or ['estimate'])}` for what it has"
         )
 
 

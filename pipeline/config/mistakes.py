@@ -21,7 +21,13 @@ UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 WORDS = {"Input should": "must", "an object": "a mapping", "valid array": "list"}
 """pydantic's words for what params.yaml has, and ours."""
 
-OUT_OF_RANGE = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+OUT_OF_RANGE = (
+    "finite_number",
+    "greater_than",
+    "greater_than_equal",
+    "less_than",
+    "less_than_equal",
+)
 """pydantic's names for a number that is too small or too large."""
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import re
 import typing
 
 from pydantic import PositiveInt
@@ -66,6 +67,10 @@ def plans(document: Block) -> dict[str, Plans]:
     inputs = {}
     for name, arguments in top.architectures.items():
         path = ("architectures", name)
+        if not re.fullmatch(r"[A-Za-z]\w*", name):
+            mistakes.add(
+                path, ": a name has letters, digits and _, and begins with a letter"
+            )
         shape = {"input": arguments.pop("input", INPUT)}
         architecture = mistakes.typed(Architecture, shape, path)
         try:

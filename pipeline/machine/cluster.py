@@ -101,7 +101,7 @@ def run(
     recipe = worker.recipe_of(function, make_context)
     executor: Executor = _client().get_executor(pure=False)
     jobs = iter(jobs)
-    store.default_folder().mkdir(exist_ok=True)
+    store.default_folder().mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
         dir=store.default_folder(), suffix=".part"
     ) as probe:

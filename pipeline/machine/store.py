@@ -3,7 +3,7 @@
 A key is the digest of everything that decides a result: a cell's weights or its outputs
 on the test sets, or an architecture's NADs. Each result is one safetensors file. Writes
 are atomic: a process killed at any moment leaves a whole file or none. Every file holds
-a digest of its contents, which each reader checks; a damaged file counts as missing.
+a digest of its contents, which the store checks; a damaged file counts as missing.
 Where the file system knows hard links, one file is a cell's entry here, its copy in
 models/ and its copy in DVC's cache, so it is read-only.
 """

@@ -111,8 +111,8 @@ def device_name(device: torch.device) -> str:
     if device.type != "cpu":
         return f"1 {device.type}"
     number = count_slots(device)
-    cores = f"{number} core{'s' * (number != 1)}"
-    return f"{cores} of a cluster" if _cluster() else cores
+    text = f"{number} core{'s' * (number != 1)}"
+    return f"{text} of a cluster" if _cluster() else text
 
 
 def run(

@@ -38,24 +38,24 @@ JUMP = 0.2
 The first power iteration of `torch.nn.utils.spectral_norm` changes 99 of 100 networks
 by more."""
 
-LAYERS = {
-    *("Addmm", "Mm", "Bmm", "Baddbmm", "Mv", "Addmv", "Dot", "Convolution", "Sum"),
-}
+LAYERS = set("Addmm Mm Bmm Baddbmm Mv Addmv Dot Convolution Sum".split())
 """Functions that end a layer, as autograd names them. A layer by hand ends in a sum."""
 
-LINEAR = {
-    *("Add", "Sub", "Rsub", "Mul", "Div", "Neg", "Mean", "AvgPool2D", "ToCopy"),
-    *("AdaptiveAvgPool2D", "NativeBatchNorm", "CudnnBatchNorm", "View", "UnsafeView"),
-    *("ReshapeAlias", "AsStrided", "Expand", "Repeat", "T", "Transpose", "Permute"),
-    *("Squeeze", "Unsqueeze", "Slice", "Select", "Split", "Unbind", "Index", "Gather"),
-    *("IndexSelect", "Clone", "Alias", "Cat", "Stack", "ViewAsReal"),
-}
+LINEAR = set(
+    """
+    Add Sub Rsub Mul Div Neg Mean AvgPool2D ToCopy AdaptiveAvgPool2D NativeBatchNorm
+    CudnnBatchNorm View UnsafeView ReshapeAlias AsStrided Expand Repeat T Transpose
+    Permute Squeeze Unsqueeze Slice Select Split Unbind Index Gather IndexSelect Clone
+    Alias Cat Stack ViewAsReal
+    """.split()
+)
 """Functions after a layer that are linear, in eval mode."""
 
-SQUASHING = {
-    *("Sigmoid", "Tanh", "Softmax", "LogSoftmax", "Hardtanh", "Hardsigmoid", "Clamp"),
-    *("Atan", "Erf", "NativeLayerNorm"),
-}
+SQUASHING = set(
+    """
+    Sigmoid Tanh Softmax LogSoftmax Hardtanh Hardsigmoid Clamp Atan Erf NativeLayerNorm
+    """.split()
+)
 """Functions that leave logits in a range, or with one length for all images."""
 
 Build = Callable[[int], nn.Module]
@@ -383,11 +383,17 @@ def check(
 
 
 def check_weights(network: nn.Module) -> None:
-    """Check that weights have values, and those to be trained at least four bytes.
+    """Check that there are weights, that they have values, and those to be trained at
+    least four bytes.
 
     Differences between outputs, and so secants, are lost in the rounding of smaller
     types.
     """
+    if next(network.parameters(), None) is None:
+        raise InputError(
+            "it has no parameters to train; make its weights `nn.Parameter`",
+            "network-weights",
+        )
     for key, weight in network.named_parameters():
         if nn.parameter.is_lazy(weight):
             raise InputError(

@@ -133,6 +133,12 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
             "missing-key",
             key="network",
         )
+    if CONTIGUOUS.keys() & architecture.keys():
+        raise InputError(
+            "a network cannot have an argument memory_format; give it another name",
+            "unknown-key",
+            key="memory_format",
+        )
     name = str(architecture["network"])
     module, colon, _ = name.partition(":")
     if colon and "/" not in module and not module.endswith(".py"):
@@ -265,7 +271,8 @@ def files(import_path: str) -> list[Path]:
     """
     module = import_path.partition(":")[0]
     if module.partition(".")[0] in LIBRARIES:
-        module = "pipeline.networks.libraries"
+        folder = Path(__file__).parent
+        return [folder / "custom.py", folder / "libraries.py"]
     if module.startswith("pipeline."):
         return [Path(importlib.util.find_spec(module).origin)]
     return sorted(Path(__file__).parent.glob("*.py"))

@@ -56,7 +56,7 @@ def read(path: Path = PARAMS) -> dict[str, typing.Any]:
             "wrong-type",
             path=str(path),
         )
-    return _round_floats(document)
+    return _normalise(document)
 
 
 def _find_duplicates(node: Node) -> Iterator[str]:
@@ -79,16 +79,17 @@ def _find_duplicates(node: Node) -> Iterator[str]:
             yield from _find_duplicates(value)
 
 
-def _round_floats(value: typing.Any) -> typing.Any:
-    """Return a document whose floats have 12 significant digits.
+def _normalise(value: typing.Any) -> typing.Any:
+    """Return a document whose keys are text, and whose floats have 12 significant
+    digits.
 
     `dvc exp run -S 'eps2=range(0.1, 0.5, 0.2)'` writes 0.30000000000000004. Without
     rounding, the networks of 0.3 would be trained again.
     """
     if isinstance(value, dict):
-        return {key: _round_floats(item) for key, item in value.items()}
+        return {str(key): _normalise(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_round_floats(item) for item in value]
+        return [_normalise(item) for item in value]
     if isinstance(value, float):
         return float(f"{value:.12g}")
     return value

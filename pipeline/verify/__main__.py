@@ -163,5 +163,5 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     try:
         sys.exit(main(arguments.other, arguments.run))
-    except InputError as error:
+    except (InputError, OSError) as error:
         parser.exit(2, f"error: {error}\n")

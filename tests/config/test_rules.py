@@ -77,6 +77,8 @@ MISTAKES = {
     "out-of-range": [
         ("eps2", -0.5),
         ("eps1", float("nan")),
+        ("sigma", float("inf")),
+        ("linear_pairs/training/lr", float("inf")),
         ("sigma", 0),
         ("eta1", 1.5),
         (f"{LINEAR}/seeds", 0),
@@ -98,6 +100,8 @@ MISTAKES = {
         ("architectures/logreg/input", [64]),
         (f"{FLIP}/maps", []),
         (f"{FLIP}/maps", ["plain", "plain"]),
+        ("architectures/le net", {"network": "lenet"}, "architectures.le net"),
+        ("architectures/18", {"network": "lenet"}),
         ("linear_pairs/training/lr", -1),
         (f"{LINEAR}/training/lr", -1),
     ],

@@ -271,6 +271,17 @@ class Autocast(Net):
             return super().forward(x)
 
 
+class WithoutParameters(nn.Module):
+    """A network whose weights are buffers."""
+
+    def __init__(self, channels, outputs):
+        super().__init__()
+        self.register_buffer("weight", torch.randn(outputs, channels))
+
+    def forward(self, x):
+        return x.mean((2, 3)) @ self.weight.T
+
+
 REFUSED = [
     (Rescaled, "network-batch"),
     (returning(torch.view_as_complex), "network-output"),
@@ -298,6 +309,7 @@ REFUSED = [
     (old_spectral_norm, "network-state"),
     (SetByTraining, "network-state"),
     (Listed, "network-weights"),
+    (WithoutParameters, "network-weights"),
     (Tokens, "network-derivative"),
     (Detached, "network-derivative"),
     (Frozen, "network-derivative"),

@@ -87,12 +87,17 @@ def test_a_network_runs_on_inputs_of_any_size_and_number_of_channels(architectur
     dry_run(specification, (3, 64, 64), 10)
 
 
+def test_an_argument_that_the_package_uses_itself_is_refused():
+    with refused("unknown-key", key="memory_format"):
+        networks.specification({"network": "m:Net", "memory_format": "channels_last"})
+
+
 def test_your_own_network_may_build_on_any_network_of_the_table():
     def names(import_path):
         return {path.name for path in networks.files(import_path)}
 
     assert names(networks.NETWORKS["lenet"]) == {"lenet.py"}
-    assert names("torchvision.models:resnet18") == {"libraries.py"}
+    assert names("torchvision.models:resnet18") == {"custom.py", "libraries.py"}
     assert names("my_networks:net") > {"lenet.py", "resnet.py", "arguments.py"}
 
 
