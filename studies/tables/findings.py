@@ -143,6 +143,7 @@ POSITION_OPTIMISERS = {
     "SGD": "SGD, learning rate 0.5, %",
     "SGD, learning rate 0.1": "0.1, %",
     "SGD, learning rate 0.02": "0.02, %",
+    "SGD with momentum": "with momentum, %",
     "AdamW": "AdamW, %",
 }
 """Columns of `make_position_embeddings`."""
