@@ -12,6 +12,7 @@ import functools
 
 import numpy as np
 import pandas as pd
+import threadpoolctl
 
 from pipeline import experiments
 from pipeline.experiments.plan import Plan
@@ -69,5 +70,6 @@ def _count(items, noun):
 
 
 if __name__ == "__main__":
-    with one_sentence():
+    # The last bits of principal components depend on the number of threads.
+    with one_sentence(), threadpoolctl.threadpool_limits(1):
         main(command.read_experiment(__doc__, "generate", experiments.names()))
