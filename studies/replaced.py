@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from pipeline.experiments.poison import count_nads
+from pipeline.experiments.poison import count_carrier_nads
 from pipeline.measures.ranks import spearman
 from pipeline.nads.directions import from_file
 from pipeline.project import artifacts
@@ -74,7 +74,7 @@ def main() -> None:
     )
     x, y = pictures.in_unit_range(chosen), torch.as_tensor(labels)
     table = read_published("poison").rename(columns={"resnet18": "accuracy"})
-    count = count_nads(len(images["classes"]), INPUT)
+    count = count_carrier_nads(len(images["classes"]), INPUT)
     table["distance"] = [
         measure_distance(x, y, directions[index : index + count], SIZE)
         for index in table["index"]

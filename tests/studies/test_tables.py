@@ -565,9 +565,9 @@ def test_position_embeddings_have_a_row_per_nad(folder):
     write(run / "results.csv", columns, *trained)
     _, _, *rows = findings.make_position_embeddings().splitlines()
     assert rows == [
-        "| 0.02 | 200 | 1.0 | 0.4 ± 0.2 | – | 99.8 | – | – |",
-        "| 0.02 | 1000 | 0.5 | 0.4 ± 0.2 | – | – | – | 80.0 (training 90) |",
-        "| 1 | 1000 | 0.5 | 0.4 ± 0.2 | 49.0 (training 50) | – | – | – |",
+        "| 0.02 | 200 | 1.0 | 0.4 ± 0.2 | – | 99.8 | – | – | – |",
+        "| 0.02 | 1000 | 0.5 | 0.4 ± 0.2 | – | – | – | – | 80.0 (training 90) |",
+        "| 1 | 1000 | 0.5 | 0.4 ± 0.2 | 49.0 (training 50) | – | – | – | – |",
     ]
 
 
