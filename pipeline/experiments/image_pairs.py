@@ -93,9 +93,10 @@ class ImagePairs(PictureExperiment):
         every channel is as in training, and a network follows either the linear channel
         or the images.
         """
-        sets = list(super().test_sets(cell, base_noise, directions))
+        sets = super().test_sets(cell, base_noise, directions)
+        name, x, y = next(sets)
+        yield name, x, y
         yield from sets
-        _, x, y = sets[0]
         x = x.clone()
         below = np.flatnonzero(y == 0)
         above = np.flatnonzero(y == 1)

@@ -55,9 +55,10 @@ class LinearPairs(SeparableExperiment):
         the fraction of samples in which the network follows the first channel. Each
         channel is as in training, whereas zeros do not occur there.
         """
-        sets = list(super().test_sets(cell, base_noise, directions))
+        sets = super().test_sets(cell, base_noise, directions)
+        name, x, y = next(sets)
+        yield name, x, y
         yield from sets
-        _, x, y = sets[0]
         x = x.clone()
         labels = torch.as_tensor(base_noise["test_labels"]).to(torch.float32)
         v2 = torch.as_tensor(directions[1]).to(torch.float32)
