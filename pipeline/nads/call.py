@@ -12,7 +12,7 @@ from pipeline.nads.directions import NADs
 from pipeline.nads.estimation import run_in_process, start_estimate
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.jacobian import Sampler
-from pipeline.networks import Symmetry, custom
+from pipeline.networks import Symmetry, checks, custom, passes
 from pipeline.project.errors import InputError, notice, prefix_errors
 
 
@@ -76,7 +76,7 @@ def estimate(
         device: Where the networks run, 'cuda' for a GPU. Weights are drawn on the CPU.
 
     Raises:
-        InputError: For values that cannot be run, for networks as `custom.check` does,
+        InputError: For values that cannot be run, for networks as `checks.check` does,
             for a C that is zero or not finite, and for estimates that do not fit into
             memory.
         TypeError: For values of another type.
@@ -121,9 +121,9 @@ def estimate(
     output_shape = source.input if estimand == "output" else (1,)
     build = functools.partial(custom.build, make)
     build_contiguous = functools.partial(build, contiguous=True)
-    if custom.needs_contiguous("the network", build, build_contiguous, source.input):
+    if passes.needs_contiguous("the network", build, build_contiguous, source.input):
         build = build_contiguous
-    for text in custom.check("the network", build, source.input, output_shape):
+    for text in checks.check("the network", build, source.input, output_shape):
         notice(text)
     sampler = Sampler(build, source.input, (seed, "library"), estimator, device)
     estimation = start_estimate(sampler, source, averaged)

@@ -22,7 +22,7 @@ from pipeline.nads.spectrum import (
     standard_errors,
 )
 from pipeline.nads.symmetry import ORDERS, one_channel
-from pipeline.networks import SYMMETRIES, Symmetry, custom
+from pipeline.networks import SYMMETRIES, Symmetry, checks
 from pipeline.project.errors import InputError, notice, prefix_errors
 from pipeline.project.limits import free_memory
 from pipeline.project.progress import progress, shows_bars
@@ -252,7 +252,7 @@ def start_estimate(
     network = sampler.build(0).to(sampler.device).eval()
     with prefix_errors("the network: "):
         count = images_per_pass(network, source.input)
-        custom.check_batch(network, source.input, count)
+        checks.check_batch(network, source.input, count)
     estimator, vectors, reason = resolve_method(
         network, sampler.estimator, source.input
     )

@@ -5,7 +5,7 @@ import math
 
 from torch import nn
 
-from pipeline.networks import custom, registry
+from pipeline.networks import checks, passes, registry
 from pipeline.networks.registry import CONTIGUOUS, Specification
 from pipeline.project.errors import prefix_errors
 from pipeline.training.loop import BATCH
@@ -43,7 +43,7 @@ def dry_run(
     else:  # tests check its other properties; the largest networks take seconds
         network = registry.build(specification, shape[0], outputs, 0)
         with prefix_errors(f"{import_path}: "):
-            custom.run(network.train(), custom.noise(2, shape), (outputs,))
+            passes.run(network.train(), passes.noise(2, shape), (outputs,))
     channels, height, width = shape
     if width <= 4 < min(channels, height):
         notices.append(
@@ -60,7 +60,7 @@ def _try_custom(specification: Specification, shape: Shape, outputs: int) -> lis
     build = functools.partial(registry.build, specification, shape[0], outputs)
     build_contiguous = functools.partial(registry.build, contiguous, shape[0], outputs)
     notices = []
-    if specification == contiguous or custom.needs_contiguous(
+    if specification == contiguous or passes.needs_contiguous(
         import_path, build, build_contiguous, shape
     ):
         specification.update(CONTIGUOUS)
@@ -68,9 +68,9 @@ def _try_custom(specification: Specification, shape: Shape, outputs: int) -> lis
             f"{import_path} runs in PyTorch's default memory format, not in channels "
             "last"
         )
-    notices += custom.check(import_path, build, shape, (outputs,))
+    notices += checks.check(import_path, build, shape, (outputs,))
     with prefix_errors(f"{import_path}: "):
-        custom.check_batch(build(0).eval(), shape, BATCH)
+        checks.check_batch(build(0).eval(), shape, BATCH)
     return notices
 
 
@@ -81,7 +81,7 @@ def _find_slow_norms(import_path: str, network: nn.Module, steps: float) -> list
     # Without a momentum, the statistics are the mean of all steps.
     momenta = [
         1 if norm.momentum is None else norm.momentum
-        for norm in custom.batch_norms(network)
+        for norm in passes.batch_norms(network)
     ]
     lag = (1 - min(momenta, default=1)) ** steps
     if lag <= LAG:

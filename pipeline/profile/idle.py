@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from pipeline import networks
-from pipeline.networks import Shape, Specification, custom
+from pipeline.networks import Shape, Specification, custom, passes
 from pipeline.report.labels import label
 
 SMALL = 1e-3
@@ -44,7 +44,7 @@ def idle_share(network: nn.Module, shape: Shape) -> float:
     effects = torch.zeros(len(weights))
     for seed in range(PASSES):
         network.zero_grad()
-        output = custom.run(network, custom.noise(SAMPLES, shape, seed), seed=seed)
+        output = passes.run(network, passes.noise(SAMPLES, shape, seed), seed=seed)
         generator = torch.Generator().manual_seed(seed)
         contrast = torch.randn(output.shape, generator=generator)
         contrast -= contrast.mean(0)

@@ -15,7 +15,7 @@ from torch.utils.checkpoint import checkpoint
 
 from pipeline import networks
 from pipeline.nads import estimate
-from pipeline.networks import custom
+from pipeline.networks import checks, custom, passes
 from pipeline.networks.dry_run import dry_run
 from pipeline.training import loop
 
@@ -26,10 +26,10 @@ def try_out(make, outputs=2):
     """The notices on a network, and whether it needs the default memory format."""
     build = functools.partial(custom.build, functools.partial(make, 2, outputs))
     build_contiguous = functools.partial(build, contiguous=True)
-    contiguous = custom.needs_contiguous("it", build, build_contiguous, SHAPE)
+    contiguous = passes.needs_contiguous("it", build, build_contiguous, SHAPE)
     if contiguous:
         build = build_contiguous
-    return custom.check("it", build, SHAPE, (outputs,)), contiguous
+    return checks.check("it", build, SHAPE, (outputs,)), contiguous
 
 
 class Net(nn.Module):

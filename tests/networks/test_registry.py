@@ -5,7 +5,7 @@ import torch
 from refusals import refused
 
 from pipeline import networks
-from pipeline.networks import custom, registry
+from pipeline.networks import checks, registry
 from pipeline.networks.dry_run import dry_run
 
 SMALL = [
@@ -73,7 +73,7 @@ def test_the_seed_determines_the_weights_of_a_network(architecture):
     same = networks.build(specification, 4, 2, 7)
     different = networks.build(specification, 4, 2, 8)
     assert torch.equal(torch.get_rng_state(), state)
-    custom.check_seed(network, same, different)
+    checks.check_seed(network, same, different)
     # Every weight has a gradient, which `dry_run` takes for granted.
     network.train()(torch.randn(2, 4, 32, 32)).square().sum().backward()
     assert all(weight.grad.isfinite().all() for weight in network.parameters())
