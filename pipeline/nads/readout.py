@@ -33,11 +33,12 @@ def calls_of(
     """
     calls = []
 
-    def record(module, arguments, result):
+    def record(module, arguments, keywords, result):
+        (x,) = (*arguments, *keywords.values())
         # A copy, which what follows cannot change in place.
-        calls.append((arguments[0], result.clone()))
+        calls.append((x, result.clone()))
 
-    with layer.register_forward_hook(record):
+    with layer.register_forward_hook(record, with_kwargs=True):
         output = network(images)
     return calls, output
 

@@ -26,7 +26,7 @@ def make_network(weights=None):
 
 
 def has_hooks(network):
-    return any(module._forward_pre_hooks for module in network.modules())
+    return any(module._forward_hooks for module in network.modules())
 
 
 def test_the_last_linear_layer_and_the_variance_of_pytorchs_weights():
@@ -111,6 +111,14 @@ def test_an_output_that_is_not_the_last_linear_layers_is_refused(network):
 def test_the_last_layer_may_be_named_first_and_inputs_may_be_standardised():
     network = Around(lambda y, x: y)
     assert find_readout(network, SHAPE)[0] is network.head
+
+
+def test_the_last_layer_may_be_called_with_its_input_by_name():
+    class ByName(nn.Sequential):
+        def forward(self, x):
+            return self[0](input=x.flatten(1))
+
+    assert find_readout(ByName(LAYER), SHAPE)[0] is LAYER
 
 
 def test_the_readout_of_a_network_with_dropout_is_found_in_eval_mode():
