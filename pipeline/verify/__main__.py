@@ -7,11 +7,13 @@ experiment and network. The exit status is 0 if all agree, 1 if one differs, and
 there is nothing to compare. See docs/trust.md.
 """
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from pipeline import experiments
 from pipeline.project import artifacts, command
@@ -68,12 +70,39 @@ def compare_networks(experiment: str, run: Run, other: Run) -> Iterator[Line]:
     theirs = other.results[experiment]
     networks = run.results[experiment].groupby("architecture", sort=False)
     for architecture, ours in networks:
-        agreement = compare(ours, theirs[theirs["architecture"] == architecture])
+        same = theirs[theirs["architecture"] == architecture]
         title = f"{experiment} {architecture}"
+        agreement = compare(ours, same)
         if agreement.cells.empty:
             yield UNJUDGED, title, "no common cells"
+        elif others := compare_settings(ours, same):
+            yield UNJUDGED, title, f"different settings: {', '.join(others)}"
         else:
             yield agreement.verdict, title, describe(agreement)
+
+
+def compare_settings(ours: pd.DataFrame, theirs: pd.DataFrame) -> list[str]:
+    """Describe the settings of one network that differ between two runs.
+
+    Settings that one of the runs does not have, as the published values have none, are
+    left out.
+
+    Args:
+        ours: Results of our run.
+        theirs: Results of the other run.
+
+    Returns:
+        A text for each, for example 'eps 0.5 (there 1.0)'.
+    """
+    if "settings" not in theirs:
+        return []
+    here = json.loads(ours["settings"].iloc[0])
+    there = json.loads(theirs["settings"].iloc[0])
+    return [
+        f"{key} {here[key]} (there {there[key]})"
+        for key in here
+        if here[key] != there.get(key, here[key])
+    ]
 
 
 def find_obstacle(experiment: str, run: Run, other: Run) -> str | None:

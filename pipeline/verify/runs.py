@@ -88,7 +88,8 @@ def collect_results(plans: Mapping[Path, dict[str, Any]]) -> pd.DataFrame:
     Returns:
         The results of each architecture from its run with the largest training set, and
         of several such from the one with most results. The column network is its name
-        in the papers, for any width, if it has the papers' input.
+        in the papers, for any width, if it has the papers' input. The column settings
+        has what `find_settings` returns, as JSON.
     """
     largest = {}
     sizes = {}
@@ -103,8 +104,30 @@ def collect_results(plans: Mapping[Path, dict[str, Any]]) -> pd.DataFrame:
             network = None
             if tuple(member.get("input", INPUT)) == INPUT:
                 network = papers_network(full_width(member["specification"]))
-            largest[name] = rows.assign(network=network)
+            settings = json.dumps(find_settings(plan, name))
+            largest[name] = rows.assign(network=network, settings=settings)
     return pd.concat(largest.values())
+
+
+def find_settings(plan: Mapping[str, Any], architecture: str) -> dict[str, Any]:
+    """Find what decides the problem and the training of an architecture.
+
+    Precisions are left out, since `verify` shows whether they matter.
+
+    Args:
+        plan: The plan of an experiment, as run.json has it.
+        architecture: The architecture.
+
+    Returns:
+        Values by their names in params.yaml.
+    """
+    training = plan["members"][architecture].get("training", {})
+    settings = plan.get("settings", {}) | training
+    settings.pop("precision", None)
+    for key, value in settings.items():
+        if isinstance(value, dict):  # by architecture
+            settings[key] = value[architecture]
+    return settings | {"train_samples": plan["train_samples"]}
 
 
 def read_folder(folder: Path, name: str | None = None) -> Run:

@@ -60,7 +60,9 @@ def write_table(folder, rows, plan):
     (folder / "run.json").write_text(json.dumps({"plan": plan}))
 
 
-def write_run(folder, seed=0, seeds=3, scale="laptop", digest="abc", change=None):
+def write_run(
+    folder, seed=0, seeds=3, scale="laptop", digest="abc", change=None, sigma=1.0
+):
     """Write a simulated run to folder/reports.
 
     change: a function that changes the results of each experiment.
@@ -73,8 +75,12 @@ def write_run(folder, seed=0, seeds=3, scale="laptop", digest="abc", change=None
             rows = change(experiment, rows)
         members = {}
         for name in rows["architecture"].unique():
-            members[name] = {"specification": SPECIFICATIONS[name]}
+            training = {"lr": 0.5, "precision": f"of seed {seed}"}
+            specification = SPECIFICATIONS[name]
+            members[name] = {"specification": specification, "training": training}
+        settings = {"eps": 1.0, "sigma": {"lenet": sigma, "mlp_100_20": 1.0}}
         plan = {"experiment": experiment, "scale": scale, "members": members}
+        plan["settings"] = settings
         write_table(reports / experiment, rows, plan)
     images = {"name": "CIFAR-10", "digest": digest}
     (reports / "images.json").write_text(json.dumps(images))
@@ -159,6 +165,15 @@ def test_other_images_and_other_cells_are_not_compared(compare):
         assert digest in other["image_pairs"]
     assert verdicts(other)["fourier lenet"] == UNJUDGED
     assert other["fourier lenet"].endswith("no common cells")
+
+
+def test_networks_of_other_settings_are_not_judged(compare):
+    """Another precision is no other setting."""
+    status, other, _ = compare(seed=100, sigma=3.0)
+    assert status == 0
+    assert verdicts(other)["fourier lenet"] == UNJUDGED
+    assert other["fourier lenet"].endswith("sigma 3.0 (there 1.0)")
+    assert verdicts(other)["fourier mlp_100_20"] == AGREES
 
 
 def test_tables_that_lack_a_column_are_left_out(compare):
