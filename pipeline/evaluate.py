@@ -30,7 +30,7 @@ def main(name: str) -> None:
     device = workers.find_device(artifacts.read_plan("machine", dict)["device"])
     plan = Plan.read(experiment)
     data = Data(experiment)
-    cells = data.cells(plan)
+    cells = data.cells()
     artifacts.check_plan(name, models, f"train {name}")
     names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
     specifications = [
@@ -40,7 +40,7 @@ def main(name: str) -> None:
     work = list(zip(cells, specifications, files, strict=True))
     outcomes = evaluation.evaluate_cells(data, work, device)
     rows, sections = zip(*(outcomes[file] for file in files), strict=True)
-    tables = evaluation.make_tables(
+    tables = evaluation.make_result_tables(
         cells, rows, artifacts.read_training(name, "training.csv"), experiment
     )
     with artifacts.output(artifacts.REPORTS / name) as folder:

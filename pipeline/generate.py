@@ -1,13 +1,12 @@
 """Stage `generate EXPERIMENT`: write what determines the experiment's training sets.
 
 Writes to data/datasets/{experiment}/: cells.csv, with one row per cell; directions.npz,
-with vectors or bases; draw-{seed}.{array}.npy, with labels, base noise and images.
+with vectors or bases; base_noise-{seed}.{array}.npy, with labels, noise and images.
 Together they determine each training set bit for bit, so no training set is written.
-images.json has the name, classes and digest of the images. settings.json has the
-experiment's own values from params.yaml.
+images.json has the name, classes and digest of the images; plan.json is a copy of the
+plan.
 """
 
-import dataclasses
 import functools
 
 import numpy as np
@@ -42,8 +41,7 @@ def main(name: str) -> None:
         artifacts.output(artifacts.DATASETS / name) as folder,
     ):
         pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
-        settings = dataclasses.asdict(plan.settings)
-        artifacts.write_json(folder / "settings.json", settings)
+        artifacts.keep_plan(name, folder)
         if images is not None:
             about = artifacts.read_about_images()
             artifacts.write_json(folder / "images.json", about)

@@ -117,7 +117,7 @@ def test_they_have_their_rows_beside_the_images(own):
     assert list(rows["test_set"].unique()) == ["all", "images", "linear", "conflict"]
     assert rows["accuracy"].between(0, 1).all() and set(rows["n"]) == {30}
     pictures, labels = (
-        np.load(own.root / f"data/datasets/image_pairs/draw-0.train_{array}.npy")
+        np.load(own.root / f"data/datasets/image_pairs/base_noise-0.train_{array}.npy")
         for array in ("pictures", "labels")
     )
     assert pictures.shape == (90, 3, 48, 24) and (labels > 0).sum() == 30

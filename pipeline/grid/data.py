@@ -1,9 +1,7 @@
 """The data sets of an experiment's cells, made from its directions and base noise, in
 data/datasets/ or in memory."""
 
-import dataclasses
 import functools
-import json
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
@@ -13,7 +11,6 @@ from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.machine import store
 from pipeline.project import artifacts
-from pipeline.project.errors import InputError
 from pipeline.training.loop import Labelled
 
 
@@ -56,51 +53,27 @@ class Data:
 
     @functools.cached_property
     def digests(self) -> dict[str, dict[str, str]]:
-        """Digests of the arrays of each file, by name: 'directions', and 'draw-0' for
-        the base noise of seed 0."""
+        """Digests of arrays: those of 'directions' by name, and those of the base
+        noise of each seed, for example 'seed0', by name."""
         digests = {"directions": store.digests(self.vectors)}
-        for seed in {
-            cell["seed"] for cell in artifacts.read_cells(self.experiment.name)
-        }:
-            digests[f"draw-{seed}"] = store.digests(self.base_noise(seed))
+        for seed in self.seeds:
+            digests[f"seed{seed}"] = store.digests(self.base_noise(seed))
         return digests
 
-    def has_settings(self, plan: Plan) -> bool:
-        """Return whether the data on disk were generated with the plan's settings."""
-        if not (artifacts.DATASETS / self.experiment.name / "settings.json").exists():
-            return False
-        document = artifacts.read_dataset(self.experiment.name, "settings.json")
-        return document == json.loads(json.dumps(dataclasses.asdict(plan.settings)))
+    @property
+    def seeds(self) -> set[int]:
+        """The seeds of the cells."""
+        return {cell["seed"] for cell in artifacts.read_cells(self.experiment.name)}
 
-    def has_base_noise(self, plan: Plan, seed: int) -> bool:
-        """Return whether a seed's base noise of the planned size is on disk."""
-        noise = self.base_noise(seed)
-        return all(
-            len(noise.get(f"{split}_labels", ())) == count
-            for split, count in count_samples(plan).items()
-        )
-
-    def cells(self, plan: Plan) -> list[Cell]:
-        """Return the cells of the plan.
+    def cells(self) -> list[Cell]:
+        """Return the cells.
 
         Raises:
-            InputError: The data sets were generated for other cells, samples or
-                settings.
+            InputError: The data sets were generated from another plan.
         """
         name = self.experiment.name
-        cells = self.experiment.cells(plan)
-        if (
-            cells != artifacts.read_cells(name)
-            or not self.has_settings(plan)
-            or not all(self.has_base_noise(plan, seed) for seed in plan.seeds)
-        ):
-            raise InputError(
-                f"{artifacts.DATASETS / name} does not match the plan; run `python -m "
-                f"pipeline.generate {name}`",
-                "stale",
-                path=str(artifacts.DATASETS / name),
-            )
-        return cells
+        artifacts.check_plan(name, artifacts.DATASETS / name, f"generate {name}")
+        return artifacts.read_cells(name)
 
     def directions(self, cell: Cell) -> list[np.ndarray]:
         """Return the directions from which a cell's data sets are made."""
@@ -151,10 +124,7 @@ class DataInMemory(Data):
             self._last_noise = {seed: noise}
         return self._last_noise[seed]
 
-    @functools.cached_property
-    def digests(self) -> dict[str, dict[str, str]]:
-        """Digests of the directions and of each seed's base noise, by name."""
-        digests = {"directions": store.digests(self.vectors)}
-        for seed in self.plan.seeds:
-            digests[f"draw-{seed}"] = store.digests(self.base_noise(seed))
-        return digests
+    @property
+    def seeds(self) -> set[int]:
+        """The seeds of the plan."""
+        return set(self.plan.seeds)

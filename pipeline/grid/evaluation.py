@@ -168,7 +168,7 @@ def _score(outputs: torch.Tensor) -> np.ndarray:
     return outputs.diff()[:, 0].numpy()
 
 
-def make_tables(
+def make_result_tables(
     cells: list[Cell],
     evaluated: list[Rows],
     trained: pd.DataFrame,

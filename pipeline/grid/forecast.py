@@ -1,6 +1,7 @@
 """The work that an experiment's grid asks for: networks, cached networks, minutes."""
 
 import collections
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -14,6 +15,7 @@ from pipeline.experiments.plan import Member, Plan
 from pipeline.grid import jobs
 from pipeline.grid.data import Data, count_samples
 from pipeline.machine import store, workers
+from pipeline.project import artifacts
 from pipeline.training.loop import BATCH
 from pipeline.training.shapes import INPUT
 
@@ -93,22 +95,33 @@ def _count_cached(
     """The number of networks in the store, by architecture."""
     finished = store.Store(store.default_folder())
     data = Data(experiment)
-    made = []
-    if data.has_settings(plan):
-        made = [seed for seed in plan.seeds if data.has_base_noise(plan, seed)]
+    generated = _find_generated_seeds(plan)
     # The key of a network is known only once its data are on disk.
-    at_hand = []
-    for cell in experiment.cells(plan):
-        if cell["seed"] in made:
-            if data.digests["directions"].keys() >= set(
-                experiment.direction_names(cell)
-            ):
-                at_hand.append(cell)
+    at_hand = [
+        cell
+        for cell in experiment.cells(plan)
+        if cell["seed"] in generated
+        and data.vectors.keys() >= set(experiment.direction_names(cell))
+    ]
     cached = collections.Counter()
     for job in jobs.of_cells(plan, data, at_hand, device, engine):
         if finished.holds(job.key):
             cached[job.cell["architecture"]] += 1
     return cached
+
+
+def _find_generated_seeds(plan: Plan) -> list[int]:
+    """Return the seeds whose base noise on disk is that of the plan.
+
+    Its cells, networks and hyperparameters may be others.
+    """
+    path = artifacts.DATASETS / plan.experiment / "plan.json"
+    if not path.exists():
+        return []
+    planned = json.loads(json.dumps(dataclasses.asdict(plan)))
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    decisive = ("settings", "train_samples", "test_samples")
+    return kept["seeds"] if all(kept[key] == planned[key] for key in decisive) else []
 
 
 def rates() -> dict[str, float]:

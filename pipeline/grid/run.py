@@ -163,12 +163,13 @@ def write_models(
         cell = artifacts.cell_name(job.cell, experiment.coordinates)
         store.link_to(job.key, folder / f"{cell}.safetensors")
     outcomes = {job.key: store.get(job.key) for job in jobs}
-    for name, table in make_tables(jobs, outcomes, experiment.coordinates).items():
+    tables = make_training_tables(jobs, outcomes, experiment.coordinates)
+    for name, table in tables.items():
         table.to_csv(folder / f"{name}.csv", index=False)
     artifacts.keep_plan(experiment.name, folder)
 
 
-def make_tables(
+def make_training_tables(
     jobs: list[Job], outcomes: dict[str, dict], coordinates: tuple[str, ...]
 ) -> dict[str, pd.DataFrame]:
     """Make training.csv, the last epoch of each cell, and losses.csv, the loss of every

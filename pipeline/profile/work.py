@@ -99,11 +99,14 @@ def train(plan: Plan, nads: Mapping[str, NADs], device: torch.device) -> pd.Data
             raise InputError(message, "not-finite", name=name)
         raise error
     outcomes = {job.key: store.get(job.key) for job in jobs}
-    trained = run.make_tables(jobs, outcomes, experiment.coordinates)["training"]
+    trained = run.make_training_tables(jobs, outcomes, experiment.coordinates)
     evaluated = []
     for job in jobs:
         network = (job.cell, job.specification, str(store.path(job.key)))
         with prefix_errors(f"{job.cell['architecture']}: "):
             rows, _ = evaluation.evaluate_one(device, data, network)
         evaluated.append(rows)
-    return evaluation.make_tables(cells, evaluated, trained, experiment)["results"]
+    tables = evaluation.make_result_tables(
+        cells, evaluated, trained["training"], experiment
+    )
+    return tables["results"]

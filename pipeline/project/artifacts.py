@@ -248,7 +248,7 @@ def write_base_noise(folder: Path, seed: int, arrays: Mapping[str, np.ndarray]) 
         arrays: Arrays by name.
     """
     for name, array in arrays.items():
-        np.save(folder / f"draw-{seed}.{name}.npy", array)
+        np.save(folder / f"base_noise-{seed}.{name}.npy", array)
 
 
 def read_base_noise(experiment: str, seed: int) -> dict[str, np.ndarray]:
@@ -262,7 +262,7 @@ def read_base_noise(experiment: str, seed: int) -> dict[str, np.ndarray]:
         Arrays by name.
     """
     arrays = {}
-    for path in (DATASETS / experiment).glob(f"draw-{seed}.*.npy"):
+    for path in (DATASETS / experiment).glob(f"base_noise-{seed}.*.npy"):
         name = path.name.split(".")[1]
         arrays[name] = np.load(path, mmap_mode="c")
     return arrays

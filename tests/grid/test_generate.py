@@ -28,7 +28,7 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     experiment = experiments.find("linear_pairs")
     lay_down_plan(PLAN)
     lay_down_nads(lenet=basis)
-    stale = artifacts.DATASETS / "linear_pairs/draw-7.test_labels.npy"
+    stale = artifacts.DATASETS / "linear_pairs/base_noise-7.test_labels.npy"
     stale.parent.mkdir(parents=True)
     stale.write_bytes(b"")
     generate.main("linear_pairs")
@@ -39,8 +39,8 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
         for split in ("train", "test")
         for part in ("labels", "normal")
     ]
-    draws = {f"draw-{seed}.{array}.npy" for seed in (0, 1) for array in arrays}
-    assert names == draws | {"directions.npz", "cells.csv", "settings.json"}, (
+    draws = {f"base_noise-{seed}.{array}.npy" for seed in (0, 1) for array in arrays}
+    assert names == draws | {"directions.npz", "cells.csv", "plan.json"}, (
         "what an earlier run left is gone"
     )
     cells = artifacts.read_cells("linear_pairs")
@@ -52,7 +52,7 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     data = Data(experiment)
     for cell in cells:
         draw = experiment.draw_base_noise(PLAN, cell["seed"], None)
-        assert data.digests[f"draw-{cell['seed']}"] == store.digests(draw)
+        assert data.digests[f"seed{cell['seed']}"] == store.digests(draw)
         expected = experiment.dataset(
             cell, "train", draw, [basis[cell["index_1"]], basis[cell["index_2"]]]
         )

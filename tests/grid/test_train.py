@@ -6,7 +6,6 @@ import errno
 import re
 import shutil
 
-import numpy as np
 import pandas as pd
 import pytest
 import safetensors.torch
@@ -74,27 +73,9 @@ def test_networks_of_another_learning_rate_are_not_evaluated(plan):
         training = dataclasses.replace(member.training, lr=member.training.lr / 2)
         members[name] = dataclasses.replace(member, training=training)
     lay_down_plan(dataclasses.replace(plan, members=members))
+    generate.main("linear_pairs")
     with refused("stale", path="models/linear_pairs"):
         evaluate.main("linear_pairs")
-
-
-def test_images_with_other_sides_are_refused(folder, in_this_process):
-    """The cells of `image_pairs` do not have the classes of each side."""
-    settings = {"eps": 1.0, "sigma": {"lenet": 1.0}}
-    grids = {"lenet": {"indices": (3,)}}
-    plan = plan_of("image_pairs", settings, grids, (3,), (8, 4))
-    other = plan_of(
-        "image_pairs", settings | {"positive": ("cat",)}, grids, (3,), (8, 4)
-    )
-    experiment = experiments.find("image_pairs")
-    with artifacts.output(artifacts.DATASETS / "image_pairs") as data:
-        pd.DataFrame(experiment.cells(plan)).to_csv(data / "cells.csv", index=False)
-        artifacts.write_json(data / "settings.json", dataclasses.asdict(plan.settings))
-        labels = {"train_labels": np.ones(8), "test_labels": np.ones(4)}
-        artifacts.write_base_noise(data, 3, labels)
-    assert len(Data(experiment).cells(plan)) == 1
-    with refused("stale", path="data/datasets/image_pairs"):
-        Data(experiment).cells(other)
 
 
 def jobs_of(plan):
@@ -204,7 +185,7 @@ def test_cells_of_altered_data_are_trained_and_those_of_the_true_data_stay(
     """One label is altered, as by hand, and then restored."""
     train.main("linear_pairs")
     before = laid_down()
-    file = artifacts.DATASETS / "linear_pairs/draw-3.train_labels.npy"
+    file = artifacts.DATASETS / "linear_pairs/base_noise-3.train_labels.npy"
     content = file.read_bytes()
     file.write_bytes(content[:-1] + bytes([256 - content[-1]]))
     capsys.readouterr()

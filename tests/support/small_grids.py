@@ -88,7 +88,7 @@ def data_of(name, draws, vectors):
     data.base_noise = draws.__getitem__
     data.vectors = vectors
     files = {"directions": vectors} | {
-        f"draw-{seed}": draw for seed, draw in draws.items()
+        f"seed{seed}": draw for seed, draw in draws.items()
     }
     data.digests = {file: store.digests(arrays) for file, arrays in files.items()}
     return data
