@@ -6,15 +6,13 @@ import sys
 
 from pipeline import experiments
 from pipeline.config import Plans
+from pipeline.experiments.experiment import CLASSES
 from pipeline.experiments.plan import Member
 from pipeline.nads import from_file
 from pipeline.networks import own, registry
 from pipeline.networks.dry_run import dry_run
 from pipeline.project.errors import InputError, notice, prefix_errors
 from pipeline.training.shapes import Shape
-
-CLASSES = 10
-"""Outputs where the images, which may not be here yet, decide their number."""
 
 
 @dataclasses.dataclass

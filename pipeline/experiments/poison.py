@@ -9,7 +9,7 @@ import dataclasses
 
 from pydantic import PositiveFloat
 
-from pipeline.experiments.experiment import NO_NAD, BasisExperiment
+from pipeline.experiments.experiment import CLASSES, NO_NAD, BasisExperiment
 from pipeline.experiments.plan import Indices
 from pipeline.project.errors import InputError
 from pipeline.training import pictures
@@ -42,7 +42,7 @@ class FirstIndices(Indices):
     One network is also trained without carriers.
     """
 
-    def count_nads(self, shape: Shape, classes: int = 10) -> int:
+    def count_nads(self, shape: Shape, classes: int = CLASSES) -> int:
         """Return the number of first NADs, up to the last carrier.
 
         Args:

@@ -144,7 +144,7 @@ def run(
         return run_here(function, jobs, make_context)
     if cluster := _cluster():
         return cluster.run(function, jobs, make_context)
-    return _by_processes(function, jobs, make_context)
+    return _run_in_processes(function, jobs, make_context)
 
 
 def run_here(
@@ -188,7 +188,14 @@ def _submit(recipe: bytes, job: Any) -> Future:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-def _by_processes(function, jobs, make_context):
+def _run_in_processes(
+    function: Callable[[Any, Any], Any], jobs: Iterable, make_context: Callable[[], Any]
+) -> Iterator[tuple[Any, Any]]:
+    """Yield every job with its result from the process pool, in the order in which they
+    end.
+
+    The jobs of a worker that crashed run once more, then alone.
+    """
     recipe = worker.recipe_of(function, make_context)
     tasks = ((job, 1) for job in jobs)  # each job with the number of its try
     lost = []

@@ -154,7 +154,7 @@ def make_section(run: Report) -> Section:
     accuracies = run.experiments["fourier"]
     speeds = {name: measure_speed(record, name, accuracies) for name in record.labels}
     caption = (
-        f"{record.describe_sizes()} · {record.describe_problem()} · "
+        f"{record.describe_sizes(spread=False)} · {record.describe_problem()} · "
         f"learned: mean loss of {WINDOW} batches in a row at most {LEARNED:g}"
         f"{fourier.describe_transposes(record)}"
     )

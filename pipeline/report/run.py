@@ -111,11 +111,14 @@ class Record:
         """Select the summary of one architecture."""
         return self.summary[self.summary["architecture"] == architecture]
 
-    def describe_sizes(self, architectures: Sequence[str] = ()) -> str:
+    def describe_sizes(
+        self, architectures: Sequence[str] = (), spread: bool = True
+    ) -> str:
         """Describe scale, seeds, samples, epochs, precision and imported NADs.
 
         Args:
             architectures: The architectures of a figure. All of them by default.
+            spread: Whether the figure shows standard deviations over seeds.
         """
         plan = self.plan
         names = architectures or list(self.labels)
@@ -129,7 +132,7 @@ class Record:
         parts.append(self._describe_counts(epochs, "epoch"))
         if plan.precision != "float32":
             parts.append(f"trained in {plan.precision}")
-        if seeds != "1 seed":
+        if spread and seeds != "1 seed":
             parts.append("± standard deviation over seeds")
         if experiment.needs_nads:
             parts.extend(self._describe_files(names))
