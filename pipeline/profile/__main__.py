@@ -1,7 +1,7 @@
 """Command `profile NETWORK`: what a network is sensitive to, and what it may miss
 -> FOLDER/index.html, one page.
 
-NETWORK is a name of the table (lenet), or module:name in the folder where the command
+NETWORK is a built-in network (lenet), or module:name in the folder where the command
 runs or in an installed package; its own arguments follow as name=value. Where this
 project is installed, the command runs from any folder as `profile`:
 

@@ -131,26 +131,21 @@ def describe_trust(profile: "Profile") -> str:
     """Describe what the numbers of one network can be trusted for."""
     error = profile.nads.error
     first, last = profile.nads.nearby.T
-    known = "NADs are known"
+    known = "all NADs are known"
     if (first < last).any():
-        known += "; of those that cannot be told apart, only what they span is known"
+        known = "NADs with nearly equal eigenvalues are known only as a group"
     if error > KNOWN:
         known = "the first NADs are known, single later ones are not"
     if last[0] > 0:
-        known = f"of NADs 0 to {last[0]}, only what they span is known"
+        known = f"NADs 0 to {last[0]} are known only as a group"
         if error > KNOWN:
             known += ", and single later ones are not known"
     if error > NOISY:
         known = "NADs are mostly noise"
-    check = "accuracies show what the network learns"
+    fitted = f"{profile.fitted} of {len(profile.rows)} networks are fitted."
     if profile.fitted < len(profile.rows):
-        check = "accuracies count where the network is fitted"
-    if not profile.fitted:
-        check = "accuracies say nothing about a longer training"
-    return (
-        f"{known[0].upper()}{known[1:]} (relative error of C {error:.2f}); {check} "
-        f"(fitted: {profile.fitted} of {len(profile.rows)} networks)."
-    )
+        fitted += " The other accuracies say nothing about longer training."
+    return f"Relative error of C: {error:.2f}, so {known}. {fitted}"
 
 
 def compare(a: "Profile", b: "Profile") -> str:

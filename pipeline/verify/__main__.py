@@ -141,8 +141,9 @@ def describe(agreement: Agreement) -> str:
     if agreement.is_equal:
         tolerance = "all below 1 point"
     seeds = f"{cells['seeds'].min()} and {cells['seeds_there'].min()} seeds"
+    accuracies = "1 accuracy" if len(cells) == 1 else f"{len(cells)} accuracies"
     return (
-        f"{len(cells)} accuracies, {seeds}, "
+        f"{accuracies}, {seeds}, "
         f"rms difference {100 * agreement.rms:.1f} points ({tolerance}); "
         f"largest: {points} at {coordinates}, {test_set}"
     )

@@ -74,6 +74,7 @@ RECIPES = {
     "stated": "rate 0.2, clipped to norm 0.5",
     "clip 0.1": "clipped to norm 0.1",
     "rate 0.1": "rate 0.1 instead of 0.2",
+    "rate 0.05": "rate 0.05",
 }
 
 SETS = {

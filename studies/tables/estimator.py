@@ -59,6 +59,12 @@ CHANNEL_PAIRS = ((1, 1), (1, 1000), (1000, 1), (1000, 1000))
 
 def make_estimands() -> str:
     """Make the table of how well a ranking tells which waves are learned."""
+    columns = {
+        "low frequency first": "low frequency first",
+        "strides or patches": "rule from strides or patches",
+        "secant": "secant (error)",
+        "gradient": "gradient (error)",
+    }
     rows = []
     for network, rankings in read_run("definitions/waves").groupby(
         "network", sort=False
@@ -68,15 +74,17 @@ def make_estimands() -> str:
             learned = of.loc["secant"]
             row = [network, f"{threshold} %"]
             row.append(f"{learned[f'learned_{threshold}']} of {learned['waves']}")
-            for ranking in ("low frequency first", "secant", "gradient"):
+            for ranking in columns:
+                if ranking not in of.index:
+                    row.append("–")
+                    continue
                 text = f"{of.loc[ranking, f'auc_{threshold}']:.2f}"
                 if ranking in ("secant", "gradient"):
                     text += f" ({of.loc[ranking, 'error']:.2f})"
                 row.append(text)
             rows.append(row)
-    columns = ["network", "accuracy of at least", "frequencies that reach it"]
-    columns += ["low frequency first", "secant (error)", "gradient (error)"]
-    return format_table(columns, rows)
+    titles = ["network", "accuracy of at least", "frequencies that reach it"]
+    return format_table(titles + list(columns.values()), rows)
 
 
 def make_patches() -> str:

@@ -4,6 +4,7 @@ and the same command does not train again what the table has."""
 import dataclasses
 import importlib
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -123,6 +124,12 @@ def test_definitions_compares_three_rankings(tmp_path, monkeypatch):
     assert list(table["ranking"]) == ["low frequency first", "secant", "gradient"]
     pd.testing.assert_series_equal(table.iloc[0], kept.iloc[0])
     assert list(table["networks"][1:]) == [2, 2]
+
+
+def test_rules_from_strides_and_patches():
+    frequencies = np.array([[-4, 2], [-6, 0], [-8, 16], [-8, 4], [-2, 14]])
+    assert list(definitions.count_even_halves(frequencies)) == [1, 1, 2, 2, 0]
+    assert list(definitions.repeats_in_patches(frequencies)) == [0, 0, 1, 0, 0]
 
 
 def test_linear_networks_writes_both_tables(tmp_path, monkeypatch):

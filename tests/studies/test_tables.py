@@ -320,7 +320,7 @@ def test_the_pairs_of_both_runs_are_counted(folder):
     write(folder / "fitting/lenet_late_pairs/results.csv", header, *late)
     latest = ["stated,1000,1000,1.0", "clip 0.1,1000,1000,1.0", "rate 0.1,800,256,1.0"]
     write(folder / "fitting/lenet_latest_pair/results.csv", header, *latest)
-    *_, stated, clipped, slower = details.make_late_pairs().splitlines()
+    *_, stated, clipped, slower, _ = details.make_late_pairs().splitlines()
     assert stated.endswith("| – | – | 1 of 2 |")
     assert clipped.endswith("| 1 of 2 | – | 1 of 1 |")
     assert slower.endswith("| – | 1 of 1 | – |")
@@ -599,17 +599,24 @@ def test_alterations_have_a_column_for_each_band_and_none_for_single_nads(folder
     assert per_norm.endswith("| 0.8 | 0.2 |") and moved.endswith("| 60 | 10 |")
 
 
-def test_rankings_stand_beside_one_that_needs_no_network(folder):
+def test_rankings_stand_beside_those_that_need_no_network(folder):
     columns = "network,waves,ranking,learned_60,auc_60,learned_75,auc_75,error"
     rows = [
         "LeNet,130,low frequency first,29,0.88,9,1,",
         "LeNet,130,secant,29,0.97,9,0.99,0.15",
         "LeNet,130,gradient,29,0.53,9,0.48,0.31",
+        "ViT,21,low frequency first,7,0.49,7,0.48,",
+        "ViT,21,strides or patches,7,0.98,7,0.99,",
+        "ViT,21,secant,7,1,7,1,0.14",
+        "ViT,21,gradient,7,1,7,1,0.17",
     ]
     write(folder / "definitions/waves/results.csv", columns, *rows)
-    *_, sixty, seventy_five = estimator.make_estimands().splitlines()
-    assert sixty == "| LeNet | 60 % | 29 of 130 | 0.88 | 0.97 (0.15) | 0.53 (0.31) |"
-    assert seventy_five.endswith("| 9 of 130 | 1.00 | 0.99 (0.15) | 0.48 (0.31) |")
+    _, _, sixty, seventy_five, vit, _ = estimator.make_estimands().splitlines()
+    assert (
+        sixty == "| LeNet | 60 % | 29 of 130 | 0.88 | – | 0.97 (0.15) | 0.53 (0.31) |"
+    )
+    assert seventy_five.endswith("| 9 of 130 | 1.00 | – | 0.99 (0.15) | 0.48 (0.31) |")
+    assert vit.endswith("| 7 of 21 | 0.49 | 0.98 | 1.00 (0.14) | 1.00 (0.17) |")
 
 
 def test_the_order_in_time_is_that_of_networks_trained_on_clean_images(folder):
