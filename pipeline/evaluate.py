@@ -30,7 +30,7 @@ def main(name: str) -> None:
     device = workers.find_device(artifacts.read_plan("machine", dict)["device"])
     plan = Plan.read(experiment)
     data = Data(experiment)
-    cells = data.cells()
+    cells = data.cells(plan)
     artifacts.check_plan(name, models, f"train {name}")
     names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
     specifications = [

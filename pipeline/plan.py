@@ -24,7 +24,7 @@ from pipeline.project.errors import one_sentence
 def main() -> None:
     """Check params.yaml, print the work that it asks for, and write the plans."""
     torch.set_num_threads(1)
-    digest = artifacts.params_digest()
+    params = artifacts.read_params()
     document = config.read()
     plans_by_scale = config.plans(document)
     plans = next(iter(plans_by_scale.values()))  # the chosen scale's
@@ -41,7 +41,7 @@ def main() -> None:
             artifacts.write_json(folder / f"{name}.json", dataclasses.asdict(plan))
         machine = {"device": plans.device, "engine": plans.engine}
         artifacts.write_json(folder / "machine.json", machine)
-        (folder / "params.sha256").write_text(digest)
+        artifacts.write_json(folder / "params.json", params)
 
 
 def print_forecast(plans: config.Plans) -> None:

@@ -31,7 +31,7 @@ def main(name: str) -> None:
     device = workers.find_device(machine["device"])
     data = Data(experiment)
     store = Store(default_folder())
-    cells = data.cells()
+    cells = data.cells(plan)
     jobs = list(of_cells(plan, data, cells, device, machine["engine"]))
     missing = [job for job in jobs if store.get(job.key) is None]
     started = time.monotonic()

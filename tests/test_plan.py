@@ -53,13 +53,14 @@ def folder(repository, monkeypatch):
 
 
 def run(document):
-    """The stage, on a document in params.yaml; what it wrote, by the file's name."""
+    """The stage, on a document in params.yaml; the plans that it wrote, by name."""
     with open("params.yaml", "w", encoding="utf-8") as file:
         yaml.safe_dump(document, file, sort_keys=False)
     plan.main()
     written = {}
     for path in artifacts.PLAN.glob("*.json"):
         written[path.stem] = json.loads(path.read_text())
+    del written["params"]
     return written
 
 

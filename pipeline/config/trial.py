@@ -6,8 +6,7 @@ import sys
 
 from pipeline import experiments
 from pipeline.config import Plans
-from pipeline.experiments.experiment import CLASSES
-from pipeline.experiments.plan import Member
+from pipeline.experiments.plan import CLASSES, Member
 from pipeline.nads import from_file
 from pipeline.networks import own, registry
 from pipeline.networks.dry_run import dry_run

@@ -36,9 +36,6 @@ NO_NAD = -1
 """The index of cells that are trained on images without a NAD. pandas would drop groups
 whose index is missing."""
 
-CLASSES = 10
-"""Number of classes of images that are not here yet."""
-
 SHAPE = ("channels", "height", "width")
 """The columns of cells.csv that hold this shape."""
 

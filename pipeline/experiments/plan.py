@@ -15,6 +15,9 @@ from pipeline.training.shapes import INPUT, Shape, dimension
 Settings = typing.TypeVar("Settings")  # the dataclass of an experiment's own values
 Grid = typing.TypeVar("Grid")  # the dataclass of one architecture's part of its grid
 
+CLASSES = 10
+"""Number of classes of images that are not here yet."""
+
 Rate = typing.Annotated[float, Field(ge=0, le=1)]
 """A fraction of the samples."""
 

@@ -9,8 +9,8 @@ import dataclasses
 
 from pydantic import PositiveFloat
 
-from pipeline.experiments.experiment import CLASSES, NO_NAD, BasisExperiment
-from pipeline.experiments.plan import Indices
+from pipeline.experiments.experiment import NO_NAD, BasisExperiment
+from pipeline.experiments.plan import CLASSES, Indices
 from pipeline.project.errors import InputError
 from pipeline.training import pictures
 from pipeline.training.shapes import Shape, dimension

@@ -11,6 +11,7 @@ from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.machine import store
 from pipeline.project import artifacts
+from pipeline.project.errors import InputError
 from pipeline.training.loop import Labelled
 
 
@@ -30,6 +31,7 @@ class Data:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
+        self._noise_digests: dict[int, dict[str, str]] = {}
 
     def recipe(self) -> Callable[[], "Data"]:
         """Return a function without arguments that makes these data in a worker."""
@@ -52,28 +54,35 @@ class Data:
         return artifacts.read_base_noise(self.experiment.name, seed)
 
     @functools.cached_property
-    def digests(self) -> dict[str, dict[str, str]]:
-        """Digests of arrays: those of 'directions' by name, and those of the base
-        noise of each seed, for example 'seed0', by name."""
-        digests = {"directions": store.digests(self.vectors)}
-        for seed in self.seeds:
-            digests[f"seed{seed}"] = store.digests(self.base_noise(seed))
-        return digests
+    def direction_digests(self) -> dict[str, str]:
+        """Digests of the directions, by name."""
+        return store.digests(self.vectors)
 
-    @property
-    def seeds(self) -> set[int]:
-        """The seeds of the cells."""
-        return {cell["seed"] for cell in artifacts.read_cells(self.experiment.name)}
+    def noise_digests(self, seed: int) -> dict[str, str]:
+        """Return the digests of the arrays of one seed's base noise, by name."""
+        if seed not in self._noise_digests:
+            self._noise_digests[seed] = store.digests(self.base_noise(seed))
+        return self._noise_digests[seed]
 
-    def cells(self) -> list[Cell]:
-        """Return the cells.
+    def cells(self, plan: Plan) -> list[Cell]:
+        """Return the cells of the plan.
 
         Raises:
-            InputError: The data sets were generated from another plan.
+            InputError: The data sets were generated from another plan, or by other
+                code.
         """
         name = self.experiment.name
-        artifacts.check_plan(name, artifacts.DATASETS / name, f"generate {name}")
-        return artifacts.read_cells(name)
+        folder = artifacts.DATASETS / name
+        artifacts.check_plan(name, folder, f"generate {name}")
+        cells = self.experiment.cells(plan)
+        if cells != artifacts.read_cells(name):
+            raise InputError(
+                f"{folder} does not have the planned cells; run `python -m "
+                f"pipeline.generate {name}`",
+                "stale",
+                path=str(folder),
+            )
+        return cells
 
     def directions(self, cell: Cell) -> list[np.ndarray]:
         """Return the directions from which a cell's data sets are made."""
@@ -123,8 +132,3 @@ class DataInMemory(Data):
             noise = self.experiment.draw_base_noise(self.plan, seed, None)
             self._last_noise = {seed: noise}
         return self._last_noise[seed]
-
-    @property
-    def seeds(self) -> set[int]:
-        """The seeds of the plan."""
-        return set(self.plan.seeds)

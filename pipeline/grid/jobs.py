@@ -102,7 +102,7 @@ def of_cells(
             "device": hardware,
             "base_noise": _digests_of_noise(data, cell),
             "directions": [
-                data.digests["directions"][name]
+                data.direction_digests[name]
                 for name in experiment.direction_names(cell)
             ],
         }
@@ -119,7 +119,7 @@ def of_cells(
 def _digests_of_noise(data: Data, cell: Cell) -> dict[str, str]:
     """Return the digests of the arrays of base noise that decide what is kept."""
     digests = {}
-    for name, digest in data.digests[f"seed{cell['seed']}"].items():
+    for name, digest in data.noise_digests(cell["seed"]).items():
         # Weights do not depend on test data.
         only_tests = name.startswith("test") and data.experiment.needs_networks
         if data.experiment.depends_on(cell, name) and not only_tests:

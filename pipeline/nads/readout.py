@@ -34,7 +34,7 @@ def calls_of(
     calls = []
 
     def record(module, arguments, keywords, result):
-        (x,) = (*arguments, *keywords.values())
+        x, *_ = (*arguments, *keywords.values())
         # A copy, which what follows cannot change in place.
         calls.append((x, result.clone()))
 

@@ -4,9 +4,9 @@ A network maps images (N, C, H, W) to outputs (N, outputs). A network of the tab
 in a linear layer, the *read-out*, and takes inputs of 32×32 unless its argument `side`
 says otherwise.
 
-`registry` names and builds networks, `custom` builds and checks networks whose code is
-not ours, `own` lists the files in own/, and `dry_run` tries a network before any work
-starts.
+`registry` names and builds networks. `custom` builds networks whose code is not ours,
+`passes` runs them, and `checks` refuses what would give wrong numbers. `own` lists the
+files in own/. `dry_run` tries a network before any work starts.
 """
 
 from pipeline.networks.registry import (

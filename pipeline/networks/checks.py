@@ -61,6 +61,7 @@ def check(
     build: Build,
     shape: Shape,
     output_shape: tuple[int, ...] | None = None,
+    copies: int = 2,
 ) -> list[str]:
     """Check that an untrained network is a function of one image and PyTorch's seed.
 
@@ -69,6 +70,7 @@ def check(
         build: Builds the network from a seed.
         shape: (C, H, W) of one input.
         output_shape: Shape of one image's outputs, or None for any.
+        copies: Number of images in the batch of `check_batch`.
 
     Returns:
         A sentence for each property that may be intended.
@@ -89,7 +91,7 @@ def check(
         with torch.no_grad():
             output = check_first_pass(first, x, output_shape)
             check_eval_mode(first, x, output)
-            check_batch(first, shape, 2)
+            check_batch(first, shape, copies)
             check_same_function(same, x, output)
         notices += check_end(same, x)
         notices += check_training(first, x, output)

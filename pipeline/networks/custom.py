@@ -145,8 +145,7 @@ def build(
     Raises:
         InputError: If `make` fails or does not return a module.
     """
-    called = "called with (channels, outputs) and its further arguments by name"
-    with prefix_all_errors(f"it cannot be built when {called}"), usual_defaults():
+    with prefix_all_errors("it cannot be built"), usual_defaults():
         network = initialise(make, seed)
         if not isinstance(network, nn.Module):
             raise InputError(

@@ -231,15 +231,17 @@ def symmetry(specification: Specification) -> Symmetry:
     """Return the symmetry that a network's class states, or 'measured'.
 
     A family states it as a word or as a function of its arguments, a custom network as
-    a word. Any other attribute of this name has a meaning of its own.
+    a word. Any other attribute of this name has a meaning of its own. A custom class
+    does not inherit the statement, since what it adds may break the symmetry.
     """
     import_path = specification["network"]
-    stated = getattr(constructor(import_path), "symmetry", None)
+    make = constructor(import_path)
     if is_custom(import_path):
         try:
-            return Symmetry.parse(stated)
+            return Symmetry.parse(getattr(make, "__dict__", {}).get("symmetry"))
         except ValueError:
             return Symmetry("measured")
+    stated = getattr(make, "symmetry", None)
     if callable(stated):
         stated = stated(**keywords(specification))
     return Symmetry(stated or "measured", channels=True)

@@ -267,7 +267,8 @@ def plan_sweep(
             input=request.source.input,
             own=request.own,
         )
-        dimension = math.prod(request.source.input)  # the same for all networks
+    # Inputs are the same for all networks.
+    dimension = math.prod(next(iter(members.values())).input)
     eps = choose_amplitude(dimension, sizes.samples)
     settings = Settings(eps, dict.fromkeys(members, SIGMA))
     tests = max(1, min(TESTS, VALUES // dimension))

@@ -114,9 +114,9 @@ def file_digest(path: Path | str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def params_digest() -> str:
-    """Return the sha256 of the values in params.yaml, without comments and layout."""
-    return hashlib.sha256(json.dumps(read(), default=str).encode()).hexdigest()
+def read_params() -> typing.Any:
+    """Read the values in params.yaml as JSON has them, without comments and layout."""
+    return json.loads(json.dumps(read(), default=str))
 
 
 def read_plan(name: str, type_: typing.Any) -> typing.Any:
@@ -133,7 +133,8 @@ def read_plan(name: str, type_: typing.Any) -> typing.Any:
         InputError: The stage `plan` did not run, or params.yaml or a file of your own
             was edited since it did.
     """
-    if require(PLAN / "params.sha256", "plan").read_text() != params_digest():
+    # Neither the order of keys nor 1 in place of 1.0 makes DVC run `plan` again.
+    if _read(PLAN / "params.json", "plan") != read_params():
         raise _edited(PARAMS)
     document = require(PLAN / f"{name}.json", "plan").read_bytes()
     plan = pydantic.TypeAdapter(type_).validate_json(document)

@@ -287,6 +287,15 @@ def read_run(names: Iterable[str]) -> Report:
     records = {}
     for name in names:
         plan = Plan.read(experiments.find(name))
+        folder = artifacts.REPORTS / name
+        evaluated = artifacts.read_results(name, "run.json")["plan"]
+        if evaluated != json.loads(json.dumps(dataclasses.asdict(plan))):
+            raise InputError(
+                f"{folder} is not of the present plan; run `dvc repro`, or the stages "
+                f"from `python -m pipeline.generate {name}` on",
+                "stale",
+                path=str(folder),
+            )
         records[name] = read_record(name, plan, images, files)
     return Report(nads_plan, nads, records)
 
@@ -390,27 +399,10 @@ def read_record(
         plan: The plan.
         images: The contents of data/images/about.json.
         files: By architecture, the file with its NADs, if they were not estimated.
-
-    Raises:
-        InputError: If the results are not of the planned cells.
     """
-    experiment = experiments.find(plan.experiment)
     results = artifacts.read_results(folder, "results.csv")
-    columns = ["architecture", "seed", *experiment.coordinates]
-    planned = pd.DataFrame(experiment.cells(plan))
-    if _rows(results[columns]) != _rows(planned[columns]):
-        raise InputError(
-            f"{artifacts.REPORTS / folder} is not of the planned cells; run `dvc "
-            f"repro`, or `python -m pipeline.evaluate {plan.experiment}`",
-            "stale",
-            path=str(artifacts.REPORTS / folder),
-        )
     table = artifacts.read_results(folder, "summary.csv")
     return Record(folder, plan, results, table, images, files)
-
-
-def _rows(table: pd.DataFrame) -> set[tuple]:
-    return set(table.itertuples(index=False, name=None))
 
 
 def average_over_seeds(

@@ -84,8 +84,8 @@ def compare_networks(experiment: str, run: Run, other: Run) -> Iterator[Line]:
 def compare_settings(ours: pd.DataFrame, theirs: pd.DataFrame) -> list[str]:
     """Describe the settings of one network that differ between two runs.
 
-    Settings that one of the runs does not have, as the published values have none, are
-    left out.
+    Settings that one of the runs does not have are left out. The published values have
+    none.
 
     Args:
         ours: Results of our run.

@@ -1,6 +1,7 @@
 """The reports of a run, read from a folder or a git commit, and the published values
 in the form of a run."""
 
+import dataclasses
 import io
 import json
 import os
@@ -8,7 +9,6 @@ import subprocess
 import tempfile
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from pipeline.report import published
 from pipeline.report.labels import full_width, papers_network
 from pipeline.report.nads import PUBLISHED_ROWS, read_published_spectra
 from pipeline.report.run import read_descriptions
+from pipeline.training.loop import Training
 from pipeline.training.shapes import INPUT
 
 PUBLISHED = {
@@ -37,7 +38,7 @@ the names of its other columns; and columns of our results that have one value.
 """
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Run:
     """The reports of one run.
 
@@ -110,7 +111,7 @@ def collect_results(plans: Mapping[Path, dict[str, Any]]) -> pd.DataFrame:
 
 
 def find_settings(plan: Mapping[str, Any], architecture: str) -> dict[str, Any]:
-    """Find what decides the problem and the training of an architecture.
+    """Find what decides the problem, the network and the training of an architecture.
 
     Precisions are left out, since `verify` shows whether they matter.
 
@@ -121,13 +122,21 @@ def find_settings(plan: Mapping[str, Any], architecture: str) -> dict[str, Any]:
     Returns:
         Values by their names in params.yaml.
     """
-    training = plan["members"][architecture].get("training", {})
-    settings = plan.get("settings", {}) | training
-    settings.pop("precision", None)
-    for key, value in settings.items():
-        if isinstance(value, dict):  # by architecture
-            settings[key] = value[architecture]
-    return settings | {"train_samples": plan["train_samples"]}
+    member = plan["members"][architecture]
+    settings = {
+        key: value[architecture] if isinstance(value, dict) else value
+        for key, value in plan["settings"].items()
+    }
+    # Older runs lack fields that have defaults.
+    training = {
+        field.name: field.default
+        for field in dataclasses.fields(Training)
+        if field.default is not dataclasses.MISSING
+    }
+    training |= member["training"]
+    del training["precision"]
+    network = member["specification"] | {"input": member.get("input", list(INPUT))}
+    return settings | training | network | {"train_samples": plan["train_samples"]}
 
 
 def read_folder(folder: Path, name: str | None = None) -> Run:
@@ -148,6 +157,12 @@ def read_folder(folder: Path, name: str | None = None) -> Run:
     results = {}
     scales = {}
     for experiment in sorted(plans):
+        if experiment not in experiments.names():
+            notice(
+                f"{experiment} of {name or folder} is not compared: there is no such "
+                "experiment here"
+            )
+            continue
         plan, *_ = plans[experiment].values()
         rows = collect_results(plans[experiment])
         missing = set(experiments.find(experiment).coordinates) - set(rows)

@@ -133,3 +133,13 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
         assert forecast_of(dataclasses.replace(plan, **more))[1] == 0, (
             "data are to be drawn anew"
         )
+
+
+def test_data_of_networks_with_fewer_seeds_do_for_more(folder):
+    """The base noise is drawn for all seeds of the experiment."""
+    plan = fourier_plan((0, 1), train_samples=8, lenet=3)
+    member = dataclasses.replace(plan.members["lenet"], seeds=1)
+    lay_down_plan(dataclasses.replace(plan, members={"lenet": member}))
+    generate.main("fourier")
+    keep(plan, FOURIER.cells(plan)[:3])
+    assert forecast_of(plan)[:2] == [20, 3]

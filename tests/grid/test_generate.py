@@ -52,7 +52,7 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     data = Data(experiment)
     for cell in cells:
         draw = experiment.draw_base_noise(PLAN, cell["seed"], None)
-        assert data.digests[f"seed{cell['seed']}"] == store.digests(draw)
+        assert data.noise_digests(cell["seed"]) == store.digests(draw)
         expected = experiment.dataset(
             cell, "train", draw, [basis[cell["index_1"]], basis[cell["index_2"]]]
         )

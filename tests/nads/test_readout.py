@@ -121,6 +121,19 @@ def test_the_last_layer_may_be_called_with_its_input_by_name():
     assert find_readout(ByName(LAYER), SHAPE)[0] is LAYER
 
 
+def test_the_last_layer_may_have_further_arguments():
+    class Scaled(nn.Linear):
+        def forward(self, x, scale):
+            return super().forward(x) * scale
+
+    class Net(nn.Sequential):
+        def forward(self, x):
+            return self[0](x.flatten(1), 1.0)
+
+    last = Scaled(16, 1)
+    assert find_readout(Net(last), SHAPE)[0] is last
+
+
 def test_the_readout_of_a_network_with_dropout_is_found_in_eval_mode():
     network = nn.Sequential(
         nn.Flatten(),

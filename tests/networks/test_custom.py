@@ -708,6 +708,10 @@ class Known(nn.Sequential):
     symmetry = "square+channels"
 
 
+class Heir(Known):
+    pass
+
+
 class View(nn.Module):
     def __init__(self, channels, outputs):
         super().__init__()
@@ -839,7 +843,7 @@ def test_a_shape_that_seems_to_have_its_channels_last_gets_a_notice(shape, count
     assert len(dry_run(specification, shape, 2)) == count
 
 
-@pytest.mark.parametrize("name", ["Flag", "Method", "Word", "Known", "net"])
+@pytest.mark.parametrize("name", ["Flag", "Method", "Word", "Known", "Heir", "net"])
 def test_a_symmetry_of_another_meaning_is_measured(name, write):
     write()
     expected = "square+channels" if name == "Known" else "measured"

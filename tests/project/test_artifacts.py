@@ -94,6 +94,16 @@ def test_a_plan_is_refused_after_an_edit_of_your_own_file(planned):
         planned()
 
 
+def test_a_plan_is_refused_after_an_edit_of_params(planned):
+    """DVC runs `plan` after no other edits either."""
+    artifacts.PARAMS.write_text("scale: smoke\nsigma: 1.0\n")
+    with refused("stale", path="params.yaml"):
+        planned()
+    artifacts.write_json(artifacts.PLAN / "params.json", artifacts.read_params())
+    artifacts.PARAMS.write_text("sigma: 1   # as before\nscale: smoke\n")
+    assert planned().experiment == "flip"
+
+
 def test_an_edit_of_your_own_file_during_a_run_is_noticed(planned, monkeypatch):
     time.sleep(0.05)  # the clock of files is behind
     monkeypatch.setattr(errors, "STARTED", time.time())

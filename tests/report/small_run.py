@@ -139,6 +139,8 @@ def write_experiment(plan, results):
     lay_down_plans(**{name: plan})
     write_table(artifacts.REPORTS / name / "results.csv", results)
     write_table(artifacts.REPORTS / name / "summary.csv", summarise(name, results))
+    about = {"plan": dataclasses.asdict(plan)}
+    artifacts.write_json(artifacts.REPORTS / name / "run.json", about)
 
 
 def write_run():

@@ -1,6 +1,7 @@
 """The record of a run, and what all captions and tables say of an experiment."""
 
 import dataclasses
+import json
 import shutil
 
 import numpy as np
@@ -131,13 +132,13 @@ def test_a_finding_is_about_lenet_or_else_about_a_fitted_network(
     assert label == small_run.LABELS[expected]
 
 
-def test_results_of_other_cells_than_the_planned_ones_are_refused(
-    run_folder, tmp_path, monkeypatch
-):
+def test_results_of_another_plan_are_refused(run_folder, tmp_path, monkeypatch):
     shutil.copytree(run_folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    path = artifacts.REPORTS / "flip" / "results.csv"
-    pd.read_csv(path)[:-1].to_csv(path, index=False)
+    path = artifacts.REPORTS / "flip" / "run.json"
+    about = json.loads(path.read_text(encoding="utf-8"))
+    about["plan"]["members"]["a"]["training"]["epochs"] += 1
+    artifacts.write_json(path, about)
     with refused("stale", path="reports/flip"):
         run.read_run(experiments.names())
 

@@ -16,7 +16,7 @@ def lay_down_plans(**documents):
     for name, plan in documents.items():
         document = dataclasses.asdict(plan) if dataclasses.is_dataclass(plan) else plan
         artifacts.write_json(artifacts.PLAN / f"{name}.json", document)
-    (artifacts.PLAN / "params.sha256").write_text(artifacts.params_digest())
+    artifacts.write_json(artifacts.PLAN / "params.json", artifacts.read_params())
 
 
 def nads_of_file(directions, shape, **known):

@@ -9,7 +9,6 @@ from scipy.linalg import hadamard
 from pipeline import experiments, networks
 from pipeline.experiments.plan import Member, Plan
 from pipeline.grid.data import Data
-from pipeline.machine import store
 from pipeline.project import artifacts
 from pipeline.training.loop import Training
 
@@ -87,10 +86,6 @@ def data_of(name, draws, vectors):
     data = Data(experiments.find(name))
     data.base_noise = draws.__getitem__
     data.vectors = vectors
-    files = {"directions": vectors} | {
-        f"seed{seed}": draw for seed, draw in draws.items()
-    }
-    data.digests = {file: store.digests(arrays) for file, arrays in files.items()}
     return data
 
 

@@ -33,6 +33,7 @@ GRIDS = {
     },
     "image_pairs": {"index": (1, 1000), "test_set": ("all", "images")},
 }
+TRAINING = {"lr": 0.5, "precision": "float32"}
 TESTED = {"test_set": "all", "n": 10_000, "train_accuracy": 1.0}
 SPECIFICATIONS = {
     "lenet": {"network": NETWORKS["lenet"]},
@@ -56,7 +57,9 @@ def write_table(folder, rows, plan):
     """Write results.csv and run.json."""
     folder.mkdir(parents=True)
     rows.to_csv(folder / "results.csv", index=False)
-    plan = {"train_samples": 10_000} | plan
+    plan = {"train_samples": 10_000, "settings": {}} | plan
+    for name, member in plan["members"].items():
+        plan["members"][name] = {"training": TRAINING} | member
     (folder / "run.json").write_text(json.dumps({"plan": plan}))
 
 
@@ -75,7 +78,7 @@ def write_run(
             rows = change(experiment, rows)
         members = {}
         for name in rows["architecture"].unique():
-            training = {"lr": 0.5, "precision": f"of seed {seed}"}
+            training = TRAINING | {"precision": f"of seed {seed}"}
             specification = SPECIFICATIONS[name]
             members[name] = {"specification": specification, "training": training}
         settings = {"eps": 1.0, "sigma": {"lenet": sigma, "mlp_100_20": 1.0}}
@@ -174,6 +177,39 @@ def test_networks_of_other_settings_are_not_judged(compare):
     assert verdicts(other)["fourier lenet"] == UNJUDGED
     assert other["fourier lenet"].endswith("sigma 3.0 (there 1.0)")
     assert verdicts(other)["fourier mlp_100_20"] == AGREES
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [({"width": 0.25}, {"width": 0.125}), ({"input": [3, 32, 32]}, {})],
+)
+def test_other_networks_of_one_name_are_not_judged(ours, theirs, tmp_path, capsys):
+    folders = []
+    for name, changes in (("a", ours), ("b", theirs)):
+        folder = write_run(tmp_path / name)
+        path = folder / "reports/fourier/run.json"
+        description = json.loads(path.read_text())
+        member = description["plan"]["members"]["lenet"]
+        member["input"] = changes.get("input", member.get("input", [1, 32, 32]))
+        if "width" in changes:
+            member["specification"] = member["specification"] | changes
+        path.write_text(json.dumps(description))
+        folders.append(folder)
+    assert verify.main(str(folders[0]), folders[1]) == 0
+    (line,) = (
+        line
+        for line in capsys.readouterr().out.splitlines()
+        if "fourier lenet" in line and UNJUDGED in line
+    )
+    assert next(iter(ours)) in line
+
+
+def test_an_experiment_that_is_not_here_is_left_out(tmp_path, capsys):
+    run = write_run(tmp_path / "a")
+    path = run / "reports/fourier/run.json"
+    path.write_text(path.read_text().replace('"fourier"', '"pixels"'))
+    assert verify.main(str(run), run) == 0
+    assert "fourier lenet" not in capsys.readouterr().out
 
 
 def test_tables_that_lack_a_column_are_left_out(compare):
