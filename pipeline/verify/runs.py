@@ -247,7 +247,7 @@ def make_published_run(run: Run) -> Run:
             "input": list(INPUT),
             "first_singular_value": float(values[0]),
         }
-    return Run("the published values of its networks", results, scales, images, nads)
+    return Run("the published values", results, scales, images, nads)
 
 
 def make_published_results(experiment: str, ours: pd.DataFrame) -> pd.DataFrame:

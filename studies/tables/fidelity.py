@@ -299,9 +299,9 @@ def make_verdicts_on_paper_2() -> list[list[str]]:
             "ResNet-18 partly learns two NADs of high index",
             f"{published:.1f} at (1000, 1000)",
             f"{resnet.min():.1f} at least (¼ width, {len(resnet)} seeds)",
-            "no, it learns them with gradients clipped to norm 0.5; with 0.3 it "
-            f"reaches {read_clipped_pair():.1f} (one network, fitted); this depends on "
-            "the clip",
+            "no, learned with gradients clipped to norm 0.5; "
+            f"{read_clipped_pair():.1f} with 0.3 (one network, fitted); the paper does "
+            "not state its norm",
         ],
         [
             "paper 2, fig. 3",

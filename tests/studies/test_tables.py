@@ -221,8 +221,10 @@ def test_every_published_value_is_beside_ours(folder, papers):
     lines = ["lenet,0,secant,0,all,0.98,10", "lenet,1,secant,0,all,1.0,10"]
     lines.append("lenet,0,gradient,16,all,0.6,10")
     write(folder / RUN / "results.csv", header, *lines)
-    members = {"lenet": {"specification": {"network": "pipeline.networks.lenet:LeNet"}}}
-    plan = {"train_samples": 10, "members": members}
+    specification = {"network": "pipeline.networks.lenet:LeNet"}
+    training = {"lr": 0.5, "precision": "float32"}
+    members = {"lenet": {"specification": specification, "training": training}}
+    plan = {"train_samples": 10, "settings": {}, "members": members}
     write(folder / RUN / "run.json", json.dumps({"plan": plan}))
     (row,) = kept.compare_published_values().to_numpy().tolist()
     assert row == [RUN, "lenet", "estimand secant, index 0", "all", 96, 99, 2]
