@@ -6,6 +6,8 @@ Only what is between a `<!-- table: NAME -->` and the next `<!-- end -->` change
 Everything else on a page is edited by hand.
 """
 
+import argparse
+
 from studies.tables.kept import list_published_values
 from studies.tables.pages import PAGES, VALUES, fill
 
@@ -18,4 +20,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
     main()
