@@ -33,7 +33,8 @@ def main(name: str) -> None:
     store = Store(default_folder())
     cells = data.cells(plan)
     jobs = list(of_cells(plan, data, cells, device, machine["engine"]))
-    missing = [job for job in jobs if store.get(job.key) is None]
+    outcomes = {job.key: store.get(job.key) for job in jobs}
+    missing = [job for job in jobs if outcomes[job.key] is None]
     started = time.monotonic()
 
     def count_finished() -> int:
@@ -63,8 +64,9 @@ def main(name: str) -> None:
             count=len(jobs),
             errors=[error for _, error in failed],
         )
+    outcomes |= {job.key: store.get(job.key) for job in missing}
     with artifacts.output(artifacts.MODELS / name) as folder:
-        run.write_models(folder, experiment, jobs, store)
+        run.write_models(folder, experiment, jobs, outcomes, store)
 
 
 if __name__ == "__main__":

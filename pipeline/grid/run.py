@@ -149,20 +149,24 @@ def describe_failures(
 
 
 def write_models(
-    folder: Path, experiment: Experiment, jobs: list[Job], store: Store
+    folder: Path,
+    experiment: Experiment,
+    jobs: list[Job],
+    outcomes: dict[str, dict],
+    store: Store,
 ) -> None:
     """Write the outputs of the stage `train`.
 
     Args:
         folder: Where they are written.
         experiment: The experiment.
-        jobs: The jobs of all cells, all of which are in the cache.
-        store: The cache.
+        jobs: The jobs of all cells.
+        outcomes: The `Outcome` of each cell as a dict, by key.
+        store: The cache, which has all cells.
     """
     for job in jobs:
         cell = artifacts.cell_name(job.cell, experiment.coordinates)
         store.link_to(job.key, folder / f"{cell}.safetensors")
-    outcomes = {job.key: store.get(job.key) for job in jobs}
     tables = make_training_tables(jobs, outcomes, experiment.coordinates)
     for name, table in tables.items():
         table.to_csv(folder / f"{name}.csv", index=False)
