@@ -565,6 +565,29 @@ def make_fitted_rivals() -> str:
     return format_table(["network", "direction", *sizes], rows)
 
 
+def make_controversial_carriers() -> str:
+    """Make the table of networks whose training images have carriers along directions
+    for one of them."""
+    results = read_run("controversial/carriers")
+    rows = []
+    for (direction, network), cells in results.groupby(
+        ["directions", "architecture"], sort=False
+    ):
+        learner, _, rival = direction.partition("_not_")
+        row = [f"for {LABELS[learner]}, not {LABELS[rival]}", LABELS[network]]
+        for data, test_set in (
+            ("images", "clean"),
+            ("carriers", "clean"),
+            ("carriers", "poisoned"),
+        ):
+            row.append(describe_seeds(select(cells, data=data, test_set=test_set)))
+        rows.append(row)
+    columns = ["carriers along the directions", "network"]
+    columns += ["without carriers, clean images", "with carriers, clean images"]
+    columns += ["with carriers, images with carriers"]
+    return format_table(columns, rows)
+
+
 def read_variants(run: str) -> pd.DataFrame:
     """Read a table of `studies.anatomy`; a network without changed arguments has the
     variant ''."""

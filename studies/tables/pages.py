@@ -37,6 +37,7 @@ TABLES = {
     "conditioning": details.make_conditioning,
     "fitted LeNets": details.make_fitted_lenets,
     "few samples": details.make_few_samples,
+    "controversial carriers": findings.make_controversial_carriers,
     "fitted rivals": findings.make_fitted_rivals,
     "late pairs": details.make_late_pairs,
     "zeroed channels": details.make_zeroed,

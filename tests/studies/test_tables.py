@@ -493,6 +493,21 @@ def test_fitted_rivals_have_both_recipes(folder):
     assert row == "| LeNet | for ConvNeXt | 50.0 (training 80) | 51.0 |"
 
 
+def test_carriers_have_a_row_for_each_network_and_its_directions(folder):
+    columns = "directions,architecture,seed,data,test_set,accuracy,train_accuracy"
+    cells = "images,clean,0.6,0.9", "carriers,clean,0.3,1", "carriers,poisoned,0.8,1"
+    rows = [
+        f"lenet_not_convmixer,{name},0,{cell}"
+        for name in ("lenet", "convmixer")
+        for cell in cells
+    ]
+    write(folder / "controversial/carriers/results.csv", columns, *rows)
+    _, _, lenet, convmixer = findings.make_controversial_carriers().splitlines()
+    numbers = "60.0 (training 90) | 30.0 | 80.0 |"
+    assert lenet == f"| for LeNet, not ConvMixer | LeNet | {numbers}"
+    assert convmixer == f"| for LeNet, not ConvMixer | ConvMixer | {numbers}"
+
+
 def test_few_samples_have_accuracy_and_fit_by_index(folder):
     columns = "architecture,index,seed,train_accuracy,accuracy"
     rows = [
