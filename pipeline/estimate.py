@@ -54,7 +54,7 @@ def main() -> None:
     tasks = list(make_tasks(plan, device))
     metrics = {}
     with artifacts.output(artifacts.NADS) as folder:
-        artifacts.keep_plan("nads", folder)
+        artifacts.keep_plan(plan, folder)
         for name, nads in from_files.items():
             nads.save(folder / f"{name}.npz")
             file = plan.members[name].source.file

@@ -41,7 +41,7 @@ def main(name: str) -> None:
         artifacts.output(artifacts.DATASETS / name) as folder,
     ):
         pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
-        artifacts.keep_plan(name, folder)
+        artifacts.keep_plan(plan, folder)
         if images is not None:
             about = artifacts.read_about_images()
             artifacts.write_json(folder / "images.json", about)

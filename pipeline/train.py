@@ -66,7 +66,7 @@ def main(name: str) -> None:
         )
     outcomes |= {job.key: store.get(job.key) for job in missing}
     with artifacts.output(artifacts.MODELS / name) as folder:
-        run.write_models(folder, experiment, jobs, outcomes, store)
+        run.write_models(folder, plan, jobs, outcomes, store)
 
 
 if __name__ == "__main__":

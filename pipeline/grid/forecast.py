@@ -113,15 +113,24 @@ def _count_cached(
 def _find_generated_seeds(plan: Plan) -> list[int]:
     """Return the seeds whose base noise on disk is that of the plan.
 
-    Its cells, networks and hyperparameters may be others.
+    Its cells, networks and hyperparameters may be others. Settings by architecture are
+    left out: each cell has its own.
     """
     path = artifacts.DATASETS / plan.experiment / "plan.json"
     if not path.exists():
         return []
-    planned = json.loads(json.dumps(dataclasses.asdict(plan)))
     kept = json.loads(path.read_text(encoding="utf-8"))
-    decisive = ("settings", "train_samples", "test_samples")
-    return kept["seeds"] if all(kept[key] == planned[key] for key in decisive) else []
+    planned = json.loads(json.dumps(dataclasses.asdict(plan)))
+    decisive = []
+    for document in (kept, planned):
+        settings = {
+            key: value
+            for key, value in document["settings"].items()
+            if not isinstance(value, dict)
+        }
+        samples = document["train_samples"], document["test_samples"]
+        decisive.append((settings, samples))
+    return kept["seeds"] if decisive[0] == decisive[1] else []
 
 
 def rates() -> dict[str, float]:

@@ -9,7 +9,9 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
+from pipeline import experiments
 from pipeline.experiments.experiment import Experiment, shape_of
+from pipeline.experiments.plan import Plan
 from pipeline.grid.data import Data
 from pipeline.grid.jobs import (
     CellTraining,
@@ -150,7 +152,7 @@ def describe_failures(
 
 def write_models(
     folder: Path,
-    experiment: Experiment,
+    plan: Plan,
     jobs: list[Job],
     outcomes: dict[str, dict],
     store: Store,
@@ -159,18 +161,19 @@ def write_models(
 
     Args:
         folder: Where they are written.
-        experiment: The experiment.
+        plan: The plan.
         jobs: The jobs of all cells.
         outcomes: The `Outcome` of each cell as a dict, by key.
         store: The cache, which has all cells.
     """
+    coordinates = experiments.find(plan.experiment).coordinates
     for job in jobs:
-        cell = artifacts.cell_name(job.cell, experiment.coordinates)
+        cell = artifacts.cell_name(job.cell, coordinates)
         store.link_to(job.key, folder / f"{cell}.safetensors")
-    tables = make_training_tables(jobs, outcomes, experiment.coordinates)
+    tables = make_training_tables(jobs, outcomes, coordinates)
     for name, table in tables.items():
         table.to_csv(folder / f"{name}.csv", index=False)
-    artifacts.keep_plan(experiment.name, folder)
+    artifacts.keep_plan(plan, folder)
 
 
 def make_training_tables(

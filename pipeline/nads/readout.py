@@ -34,7 +34,8 @@ def calls_of(
     calls = []
 
     def record(module, arguments, keywords, result):
-        x, *_ = (*arguments, *keywords.values())
+        values = (*arguments, *keywords.values())
+        x = next(value for value in values if isinstance(value, torch.Tensor))
         # A copy, which what follows cannot change in place.
         calls.append((x, result.clone()))
 

@@ -232,13 +232,15 @@ def symmetry(specification: Specification) -> Symmetry:
 
     A family states it as a word or as a function of its arguments, a custom network as
     a word. Any other attribute of this name has a meaning of its own. A custom class
-    does not inherit the statement, since what it adds may break the symmetry.
+    or function states it itself: what inherits from a class, or wraps one, may break
+    its symmetry.
     """
     import_path = specification["network"]
     make = constructor(import_path)
     if is_custom(import_path):
+        own = {} if hasattr(make, "__wrapped__") else getattr(make, "__dict__", {})
         try:
-            return Symmetry.parse(getattr(make, "__dict__", {}).get("symmetry"))
+            return Symmetry.parse(own.get("symmetry"))
         except ValueError:
             return Symmetry("measured")
     stated = getattr(make, "symmetry", None)

@@ -142,9 +142,9 @@ def describe_trust(profile: "Profile") -> str:
             known += ", and single later ones are not known"
     if error > NOISY:
         known = "NADs are mostly noise"
-    fitted = f"{profile.fitted} of {len(profile.rows)} networks are fitted."
+    fitted = f"Fitted: {profile.fitted} of {len(profile.rows)} networks."
     if profile.fitted < len(profile.rows):
-        fitted += " The other accuracies say nothing about longer training."
+        fitted += " An accuracy without fit says nothing about longer training."
     return f"Relative error of C: {error:.2f}, so {known}. {fitted}"
 
 

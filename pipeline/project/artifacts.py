@@ -8,6 +8,7 @@ DVC notices later edits.
 """
 
 import contextlib
+import dataclasses
 import errno
 import hashlib
 import json
@@ -146,9 +147,12 @@ def read_plan(name: str, type_: typing.Any) -> typing.Any:
     return plan
 
 
-def keep_plan(name: str, folder: Path) -> None:
-    """Copy the document data/plan/{name}.json into the folder that is made from it."""
-    shutil.copyfile(PLAN / f"{name}.json", folder / "plan.json")
+def keep_plan(plan: typing.Any, folder: Path) -> None:
+    """Write the plan, a dataclass, into the folder that was made from it.
+
+    It is not copied from data/plan/, where another may be by now.
+    """
+    write_json(folder / "plan.json", dataclasses.asdict(plan))
 
 
 def check_plan(name: str, folder: Path, stage: str) -> None:
@@ -162,8 +166,7 @@ def check_plan(name: str, folder: Path, stage: str) -> None:
     Raises:
         InputError: It made the folder from another plan, or did not run.
     """
-    kept = require(folder / "plan.json", stage)
-    if kept.read_bytes() != require(PLAN / f"{name}.json", "plan").read_bytes():
+    if _read(folder / "plan.json", stage) != _read(PLAN / f"{name}.json", "plan"):
         raise InputError(
             f"{folder} was made from other settings; run `python -m pipeline.{stage}`",
             "stale",

@@ -81,28 +81,32 @@ def compare_networks(experiment: str, run: Run, other: Run) -> Iterator[Line]:
             yield agreement.verdict, title, describe(agreement)
 
 
-def compare_settings(ours: pd.DataFrame, theirs: pd.DataFrame) -> list[str]:
-    """Describe the settings of one network that differ between two runs.
+def compare_settings(results: pd.DataFrame, others: pd.DataFrame) -> list[str]:
+    """Describe the settings and arguments of one network that differ between two runs.
 
-    Settings that one of the runs does not have are left out. The published values have
-    none.
+    Settings that one of the runs does not have are left out, as older runs lack some.
+    The published values have neither settings nor arguments.
 
     Args:
-        ours: Results of our run.
-        theirs: Results of the other run.
+        results: Results of our run.
+        others: Results of the other run.
 
     Returns:
         A text for each, for example 'eps 0.5 (there 1.0)'.
     """
-    if "settings" not in theirs:
+    if "settings" not in others:
         return []
-    here = json.loads(ours["settings"].iloc[0])
-    there = json.loads(theirs["settings"].iloc[0])
-    return [
-        f"{key} {here[key]} (there {there[key]})"
-        for key in here
-        if here[key] != there.get(key, here[key])
-    ]
+    here = json.loads(results["settings"].iloc[0])
+    there = json.loads(others["settings"].iloc[0])
+    shared = [key for key in here["settings"] if key in there["settings"]]
+    arguments = dict.fromkeys([*here["network"], *there["network"]])
+    texts = []
+    for kind, keys in (("settings", shared), ("network", arguments)):
+        for key in keys:
+            ours, theirs = (run[kind].get(key, "default") for run in (here, there))
+            if ours != theirs:
+                texts.append(f"{key} {ours} (there {theirs})")
+    return texts
 
 
 def find_obstacle(experiment: str, run: Run, other: Run) -> str | None:

@@ -120,7 +120,7 @@ def find_settings(plan: Mapping[str, Any], architecture: str) -> dict[str, Any]:
         architecture: The architecture.
 
     Returns:
-        Values by their names in params.yaml.
+        'settings' and 'network', each with values by their names in params.yaml.
     """
     member = plan["members"][architecture]
     settings = {
@@ -135,8 +135,9 @@ def find_settings(plan: Mapping[str, Any], architecture: str) -> dict[str, Any]:
     }
     training |= member["training"]
     del training["precision"]
+    settings |= training | {"train_samples": plan["train_samples"]}
     network = member["specification"] | {"input": member.get("input", list(INPUT))}
-    return settings | training | network | {"train_samples": plan["train_samples"]}
+    return {"settings": settings, "network": network}
 
 
 def read_folder(folder: Path, name: str | None = None) -> Run:

@@ -133,7 +133,7 @@ def fourier_run(folder, monkeypatch):
             "logreg,0,0,0,0.5,1.0,7\n"
             "logreg,1,0,-16,0.25,0.9899,\n"
         )
-        artifacts.keep_plan("fourier", models)
+        artifacts.keep_plan(plan, models)
 
 
 def test_the_tables_of_a_run(fourier_run, monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from small_grids import HOW, lay_down_plan, plan_of
+from small_grids import HOW, lay_down_nads, lay_down_plan, orthonormal, plan_of
 
 from pipeline import experiments, generate
 from pipeline.grid import forecast as told
@@ -128,11 +128,29 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     minutes = (14 * 8 * 3 + 18 * 8 * 5) / 2 / 60
     assert forecast_of(plan) == [40, 8, minutes]
     assert forecast_of(plan, device=GPU)[1] == 0, "a GPU's networks are others"
-    noisier = dataclasses.replace(plan.settings, sigma=4.0)
-    for more in ({"train_samples": 9}, {"test_samples": 501}, {"settings": noisier}):
+    for more in ({"train_samples": 9}, {"test_samples": 501}):
         assert forecast_of(dataclasses.replace(plan, **more))[1] == 0, (
             "data are to be drawn anew"
         )
+
+
+def test_networks_that_are_cached_count_beside_new_networks_and_indices(folder):
+    """Data of a new index are not there yet."""
+    settings = {"eps": 1.0, "sigma": {"lenet": 1.0}}
+    grids = {"lenet": {"indices": (0, 3)}}
+    plan = plan_of("nad_sweep", settings, grids, (0,), (8, 4))
+    lay_down_plan(plan)
+    lay_down_nads(lenet=orthonormal())
+    generate.main("nad_sweep")
+    experiment = experiments.find("nad_sweep")
+    kept = store.Store(store.default_folder())
+    for job in jobs.of_cells(plan, Data(experiment), experiment.cells(plan), CPU):
+        kept.put(job.key, {}, {"losses": [1.0], "accuracy": 1.0})
+    settings = {"eps": 1.0, "sigma": {"lenet": 1.0, "logreg": 2.0}}
+    grids = {"lenet": {"indices": (0, 3, 9)}, "logreg": {"indices": (0,)}}
+    more = plan_of("nad_sweep", settings, grids, (0,), (8, 4))
+    found = told.forecast(experiment, more, CPU)
+    assert (found["networks"], found["cached"]) == (4, 2)
 
 
 def test_data_of_networks_with_fewer_seeds_do_for_more(folder):

@@ -3,6 +3,7 @@ runs, and failures."""
 
 import dataclasses
 import errno
+import json
 import re
 import shutil
 
@@ -76,6 +77,29 @@ def test_networks_of_another_learning_rate_are_not_evaluated(plan):
     generate.main("linear_pairs")
     with refused("stale", path="models/linear_pairs"):
         evaluate.main("linear_pairs")
+
+
+def test_data_sets_of_other_cells_are_refused(plan):
+    """The code of the experiment was edited since, for example."""
+    path = artifacts.DATASETS / "linear_pairs/cells.csv"
+    pd.read_csv(path)[:-1].to_csv(path, index=False)
+    for stage in (train, evaluate):
+        with refused("stale", path="data/datasets/linear_pairs"):
+            stage.main("linear_pairs")
+
+
+def test_networks_are_of_the_plan_with_which_their_training_began(plan, monkeypatch):
+    """The stage `plan` runs for other settings while they train."""
+    train_cells = run.train
+
+    def train_and_replan(*arguments):
+        lay_down_plan(dataclasses.replace(plan, test_samples=9))
+        return train_cells(*arguments)
+
+    monkeypatch.setattr(run, "train", train_and_replan)
+    train.main("linear_pairs")
+    kept = json.loads((MODELS / "plan.json").read_text(encoding="utf-8"))
+    assert kept["test_samples"] == plan.test_samples
 
 
 def jobs_of(plan):

@@ -123,12 +123,12 @@ def test_the_last_layer_may_be_called_with_its_input_by_name():
 
 def test_the_last_layer_may_have_further_arguments():
     class Scaled(nn.Linear):
-        def forward(self, x, scale):
+        def forward(self, scale, x):
             return super().forward(x) * scale
 
     class Net(nn.Sequential):
         def forward(self, x):
-            return self[0](x.flatten(1), 1.0)
+            return self[0](1.0, x=x.flatten(1))
 
     last = Scaled(16, 1)
     assert find_readout(Net(last), SHAPE)[0] is last

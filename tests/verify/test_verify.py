@@ -180,28 +180,33 @@ def test_networks_of_other_settings_are_not_judged(compare):
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [({"width": 0.25}, {"width": 0.125}), ({"input": [3, 32, 32]}, {})],
+    ("part", "values"),
+    [
+        ("specification", {"width": 0.25}),  # the other has the default
+        ("input", [3, 32, 32]),
+        ("training", {"lr": 0.1}),
+        ("training", {"clip": 0.1}),
+        ("train_samples", 5_000),
+    ],
 )
-def test_other_networks_of_one_name_are_not_judged(ours, theirs, tmp_path, capsys):
-    folders = []
-    for name, changes in (("a", ours), ("b", theirs)):
-        folder = write_run(tmp_path / name)
-        path = folder / "reports/fourier/run.json"
-        description = json.loads(path.read_text())
-        member = description["plan"]["members"]["lenet"]
-        member["input"] = changes.get("input", member.get("input", [1, 32, 32]))
-        if "width" in changes:
-            member["specification"] = member["specification"] | changes
-        path.write_text(json.dumps(description))
-        folders.append(folder)
-    assert verify.main(str(folders[0]), folders[1]) == 0
-    (line,) = (
-        line
-        for line in capsys.readouterr().out.splitlines()
-        if "fourier lenet" in line and UNJUDGED in line
-    )
-    assert next(iter(ours)) in line
+@pytest.mark.parametrize("swapped", [False, True])
+def test_networks_that_differ_otherwise_are_not_judged(
+    part, values, swapped, tmp_path, capsys
+):
+    """The other run has the default width and the default clipping."""
+    folders = [write_run(tmp_path / name) for name in "ab"]
+    path = folders[0] / "reports/fourier/run.json"
+    description = json.loads(path.read_text())
+    plan = description["plan"]
+    place = plan if part == "train_samples" else plan["members"]["lenet"]
+    place[part] = place[part] | values if isinstance(values, dict) else values
+    path.write_text(json.dumps(description))
+    ours, theirs = reversed(folders) if swapped else folders
+    assert verify.main(str(theirs), ours) == 0
+    output = capsys.readouterr().out
+    (line,) = (line for line in output.splitlines() if "fourier lenet" in line)
+    assert UNJUDGED in line
+    assert f"{next(iter(values)) if isinstance(values, dict) else part} " in line
 
 
 def test_an_experiment_that_is_not_here_is_left_out(tmp_path, capsys):
