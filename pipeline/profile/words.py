@@ -131,11 +131,11 @@ def describe_trust(profile: "Profile") -> str:
     """Describe what the numbers of one network can be trusted for."""
     error = profile.nads.error
     first, last = profile.nads.nearby.T
-    known = "all NADs are known"
+    known = "All NADs are known"
     if (first < last).any():
         known = "NADs with nearly equal eigenvalues are known only as a group"
     if error > KNOWN:
-        known = "the first NADs are known, single later ones are not"
+        known = "The first NADs are known, single later ones are not"
     if last[0] > 0:
         known = f"NADs 0 to {last[0]} are known only as a group"
         if error > KNOWN:
@@ -145,7 +145,7 @@ def describe_trust(profile: "Profile") -> str:
     fitted = f"Fitted: {profile.fitted} of {len(profile.rows)} networks."
     if profile.fitted < len(profile.rows):
         fitted += " An accuracy without fit says nothing about longer training."
-    return f"Relative error of C: {error:.2f}, so {known}. {fitted}"
+    return f"Relative error of C: {error:.2f}. {known}. {fitted}"
 
 
 def compare(a: "Profile", b: "Profile") -> str:

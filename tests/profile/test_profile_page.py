@@ -76,15 +76,15 @@ def test_the_summary_says_what_is_seen_what_is_missed_and_what_to_do():
             0.1,
             1.0,
             "strides",
-            "C: 0.10, so all NADs are known. Fitted: 3",
+            "C: 0.10. All NADs are known. Fitted: 3",
         ),
         (
             0.3,
             1.0,
             "strides",
-            "0.30, so the first NADs are known, single",
+            "0.30. The first NADs are known, single",
         ),
-        (0.6, 1.0, "--minutes", "0.60, so NADs are mostly noise."),
+        (0.6, 1.0, "--minutes", "0.60. NADs are mostly noise."),
         (0.1, 0.7, "--lr", "Fitted: 0 of 3 networks. An accuracy without fit"),
         (
             0.1,
